@@ -90,7 +90,7 @@ type Comment struct{ Text string }
 type Empty struct{}
 
 // Keepalive sends a frame that carries no output every so often, behind all steps that follow, until the program
-// ends or a Keepalive with Every 0.
+// ends or another Keepalive; one with Every 0 only ends it.
 type Keepalive struct {
 	Form  Form
 	Every time.Duration
@@ -178,10 +178,23 @@ func (s Script) Validate() error {
 		if p.Times < Any {
 			return fmt.Errorf("script: program %d: times %d: want %d (any number) or more", i+1, p.Times, Any)
 		}
+		sent, finished := false, false
 		for j, step := range p.Steps {
+			if step == nil {
+				return fmt.Errorf("script: program %d, step %d: no step", i+1, j+1)
+			}
 			if err := validate(step); err != nil {
 				return fmt.Errorf("script: program %d, step %d (%s): %w", i+1, j+1, step.Kind(), err)
 			}
+			if finished && sends(step) {
+				return fmt.Errorf("script: program %d, step %d (%s): sends, but a half-close came before", i+1, j+1, step.Kind())
+			}
+			if sent && opens(step) {
+				return fmt.Errorf("script: program %d, step %d (%s): opens the answer, but steps before have sent some of it", i+1, j+1, step.Kind())
+			}
+			sent = sent || sends(step)
+			_, half := step.(fault.HalfClose)
+			finished = finished || half
 			if ends(step) && j < len(p.Steps)-1 {
 				return fmt.Errorf("script: program %d, step %d (%s): ends the exchange, but steps follow", i+1, j+1, step.Kind())
 			}
@@ -199,6 +212,9 @@ func validate(s Step) error {
 	case Tool:
 		return positive("every", s.Every)
 	case Keepalive:
+		if s.Every == 0 && s.Form == "" {
+			return nil
+		}
 		if s.Form != CommentForm && s.Form != EmptyForm && s.Form != RoleForm {
 			return fmt.Errorf("form %q: want %s, %s or %s", s.Form, CommentForm, EmptyForm, RoleForm)
 		}
@@ -249,6 +265,26 @@ func positive(name string, d time.Duration) error {
 		return fmt.Errorf("%s %s: want 0 or more", name, d)
 	}
 	return nil
+}
+
+// sends says whether the step may put bytes of the answer on the wire.
+func sends(s Step) bool {
+	switch s := s.(type) {
+	case Headers, Role, Text, Think, Tool, Usage, Finish, Done, Error, Raw, Comment, Empty, End, fault.Status:
+		return true
+	case Keepalive:
+		return s.Every > 0
+	}
+	return false
+}
+
+// opens says whether the step must be the first to send.
+func opens(s Step) bool {
+	switch s.(type) {
+	case Headers, fault.Status:
+		return true
+	}
+	return false
 }
 
 // ends says whether nothing of the answer can follow the step.

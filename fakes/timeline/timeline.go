@@ -3,6 +3,7 @@
 package timeline
 
 import (
+	"strings"
 	"sync"
 	"time"
 )
@@ -61,7 +62,7 @@ func (t *Timeline) Add(lane, ref, kind, detail string) Event {
 // Record stamps e with its number and instant, and appends it. Past Limit the event is counted as lost.
 func (t *Timeline) Record(e Event) Event {
 	if len(e.Detail) > DetailLimit {
-		e.Detail = e.Detail[:DetailLimit]
+		e.Detail = strings.Clone(e.Detail[:DetailLimit]) // the rest need not stay in memory
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

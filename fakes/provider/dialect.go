@@ -1,0 +1,39 @@
+package provider
+
+import (
+	"net/http"
+
+	"github.com/stallwright/stallwright/fakes/script"
+)
+
+// Dialect is one wire format of LLM providers.
+type Dialect interface {
+	// Name is the dialect's word in scripts and reports, such as openai.
+	Name() string
+	// Recognise reads a request and begins its answer. The answer is nil when the request is not one of this
+	// dialect, by its path, its method, or a body that does not parse. It must not keep r or body.
+	Recognise(r *http.Request, body []byte) (Request, Answer)
+}
+
+// Request is what a request says, in the words of no dialect.
+type Request struct {
+	Model   string
+	Stream  bool
+	Attempt int    // the client's own retry count plus one, 0 where it does not say
+	Fixed   []byte // when not nil: the JSON that answers the request with no program, such as a list of models
+}
+
+// Answer renders one answer. It is used by one goroutine, may keep state between frames (ids, which block is open),
+// and is asked for frames in the order in which they are sent.
+type Answer interface {
+	// Header sets what the dialect sends with an answer of this status, Content-Type included. stream is false for a
+	// body in one piece, an error's too.
+	Header(h http.Header, status int, stream bool)
+	// Append appends the bytes of frame n, from 0, of a step to dst: chunk n of a Text or Think; of a Tool its
+	// opening and then its fragments; else there is one. What the dialect has no form for appends nothing, and is
+	// not recorded.
+	Append(dst []byte, step script.Step, n int) []byte
+	// Body is the JSON of an answer in one piece: what the steps say when status is below 400 (Text, Think, Tool,
+	// Usage, Finish, Error; others are left out), else the dialect's error for that status.
+	Body(status int, said []script.Step) []byte
+}

@@ -1,0 +1,187 @@
+// Package bubble plays a case in this process, on an in-memory network, in virtual time: it is the one package that
+// knows testing/synctest.
+package bubble
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stallwright/stallwright/fakes/memnet"
+	"github.com/stallwright/stallwright/fakes/provider"
+	"github.com/stallwright/stallwright/fakes/provider/openai"
+	"github.com/stallwright/stallwright/fakes/timeline"
+	"github.com/stallwright/stallwright/harness"
+	"github.com/stallwright/stallwright/harness/verdict"
+)
+
+const (
+	// patience is above the longest window (the stream's 15 minutes) with what a scenario puts before it.
+	patience = time.Hour
+	// rest is above a heartbeat and above the last steps of a shutdown.
+	rest = 20 * time.Second
+	// settle is above every clean-up bound: time stops when the bubble's main returns, and a bounded clean-up would
+	// read as a leak.
+	settle = 10 * time.Second
+)
+
+// Play plays one case on a target that can start in this process. It returns when everything of the trial is over,
+// leaked goroutines aside: those stay for the life of the process, and fail leak.goroutines.
+func Play(t *testing.T, target harness.Target, c harness.Case, seed uint64) verdict.Result {
+	// A goroutine of its own: a data race found inside a bubble ends the goroutine that made it.
+	done := make(chan verdict.Result, 1)
+	go func() {
+		r := harness.Fell(c, seed, verdict.Error, verdict.Crash, "trial", "the trial's goroutine was ended, by the race detector or t.FailNow")
+		defer func() { done <- r }()
+		r = play(t, target, c, seed)
+	}()
+	return <-done
+}
+
+func play(t *testing.T, target harness.Target, c harness.Case, seed uint64) (r verdict.Result) {
+	wall := time.Now()
+	var virtual time.Duration
+	bubble := ""
+	defer func() {
+		leaked := recover() // the bubble's deadlock panic lands here, outside of it
+		if leaked != nil && virtual == 0 {
+			r = harness.Fell(c, seed, verdict.Error, verdict.Crash, "trial", fmt.Sprint(leaked))
+		}
+		r.Findings = append(r.Findings, goroutines(c, leaked, bubble, virtual))
+		r.Verdict = verdict.Worst(r.Findings)
+		r.Virtual, r.Wall = virtual, time.Since(wall)
+	}()
+	synctest.Test(t, func(*testing.T) {
+		bubble = current()
+		start := time.Now()
+		r = trial(target, c, seed, bubble)
+		virtual = time.Since(start)
+	})
+	return r
+}
+
+// trial plays inside the bubble. Everything it touches is made in here.
+func trial(target harness.Target, c harness.Case, seed uint64, bubble string) verdict.Result {
+	lacks := lacks(target)
+	if r, skipped := harness.Skipped(c, lacks, seed); skipped {
+		return r
+	}
+	var network memnet.Network
+	tl := timeline.New()
+	fake := &provider.Provider{Dialects: []provider.Dialect{openai.Dialect{}}}
+	stage, err := open(target, c, &network, tl, fake)
+	if err != nil {
+		return harness.Fell(c, seed, verdict.Error, verdict.Crash, "start", "the server did not start: "+err.Error())
+	}
+	stage.Lacks = lacks
+	stage.Census = func() map[harness.Feature]int {
+		return map[harness.Feature]int{harness.Goroutines: count(bubble), harness.Sockets: network.Open()}
+	}
+	exited := make(chan struct{})
+	go func() {
+		defer close(exited)
+		<-stage.Server.Done()
+		tl.Add(harness.ProcessLane, "", "exit", fmt.Sprint(stage.Server.Exit()))
+	}()
+	trial := harness.NewTrial(c, stage, seed, 1)
+	played := make(chan struct{})
+	go func() {
+		defer close(played)
+		trial.Play()
+	}()
+	<-played
+	trial.Strike()
+	// The second signal skips the grace.
+	stage.Server.Signal("SIGTERM")
+	stage.Server.Signal("SIGTERM")
+	time.Sleep(settle)
+	fake.Close()
+	network.Close()
+	time.Sleep(settle)
+	return trial.Judge()
+}
+
+// open starts the fake provider and the server under test.
+func open(target harness.Target, c harness.Case, network *memnet.Network, tl *timeline.Timeline, fake *provider.Provider) (*harness.Stage, error) {
+	atProvider, err := network.Listen("provider.test:80")
+	if err != nil {
+		return nil, err
+	}
+	atAgent, err := network.Listen("agent.test:80")
+	if err != nil {
+		return nil, err
+	}
+	go fake.Serve(atProvider) // ended and waited for by fake.Close
+	windows := harness.Production().With(c.Variant.Set)
+	server, err := target.Start(harness.Setup{
+		Windows: windows, Provider: "http://provider.test/v1", Listener: atAgent, Dial: network.DialContext,
+		Log: &harness.LogWriter{Timeline: tl},
+	})
+	if err != nil {
+		fake.Close()
+		return nil, err
+	}
+	return &harness.Stage{
+		Virtual: true, Windows: windows, Tick: time.Millisecond, Patience: patience, Rest: rest, Flood: 1 << 20,
+		Timeline: tl, Provider: fake, Dial: network.DialContext, Address: "agent.test:80",
+		Settle: synctest.Wait, Server: server,
+	}, nil
+}
+
+// lacks says what cannot be shown in a bubble.
+func lacks(target harness.Target) map[harness.Feature]harness.Lack {
+	out := target.Unclaimed()
+	for _, f := range []harness.Feature{harness.Files, harness.Children} {
+		out[f] = harness.Lack{Claimed: true, Why: "a server in virtual time has no files or children of its own; --time real shows it"}
+	}
+	return out
+}
+
+// goroutines judges what the bubble still held at its end.
+func goroutines(c harness.Case, leaked any, bubble string, at time.Duration) verdict.Finding {
+	f := verdict.Finding{
+		Check: c.ID() + "::no-goroutine-left", Guarantee: "leak.goroutines", Verdict: verdict.Pass,
+		Promised: "every goroutine of the trial has ended", Observed: "all ended",
+		Evidence: verdict.Evidence{Kind: verdict.State, At: at, Expected: "none", Found: "none"},
+	}
+	if leaked == nil {
+		return f
+	}
+	stacks := stacks(bubble)
+	f.Verdict, f.Signature = verdict.Fail, string(verdict.State)+"/goroutine"
+	f.Observed = fmt.Sprintf("%d left for ever; the first:\n%s", len(stacks), strings.Join(stacks[:min(1, len(stacks))], ""))
+	f.Evidence.Found = f.Observed
+	return f
+}
+
+// current is the name of the bubble of the calling goroutine, as stacks show it.
+func current() string {
+	b := make([]byte, 256)
+	head, _, _ := strings.Cut(string(b[:runtime.Stack(b, false)]), "\n")
+	_, id, _ := strings.Cut(head, "synctest bubble ")
+	return "synctest bubble " + strings.TrimSuffix(id, "]:")
+}
+
+// count is the number of goroutines of a bubble.
+func count(bubble string) int { return len(stacks(bubble)) }
+
+// stacks are the stacks of a bubble's goroutines.
+func stacks(bubble string) []string {
+	b := make([]byte, 256<<10)
+	n := runtime.Stack(b, true)
+	for n == len(b) && n < 64<<20 {
+		b = make([]byte, 2*len(b))
+		n = runtime.Stack(b, true)
+	}
+	var out []string
+	for _, g := range strings.Split(string(b[:n]), "\n\n") {
+		head, _, _ := strings.Cut(g, "\n")
+		if strings.Contains(head, bubble+"]") || strings.Contains(head, bubble+",") {
+			out = append(out, g)
+		}
+	}
+	return out
+}

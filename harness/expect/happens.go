@@ -1,0 +1,71 @@
+package expect
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/stallwright/stallwright/harness/verdict"
+)
+
+// Happens expects What between From and To after the anchor, slack on both sides. With From equal to To it is an
+// instant, exact in virtual time.
+type Happens struct {
+	What  Event
+	After Event // the zero Event is the start of the trial
+	From  time.Duration
+	To    time.Duration
+}
+
+// Judge fails as a deadline when What is late or missing, and as early when it came before its window.
+func (x Happens) Judge(h History) Judgement {
+	from, ok := h.anchor(x.After)
+	if !ok {
+		return unreached(x.After, x.String())
+	}
+	ev := verdict.Evidence{Kind: verdict.Deadline, ArmedBy: from.Seq, Limit: x.To, Expected: x.String()}
+	seen := 0
+	for _, e := range h.all(x.What) {
+		if e.Seq == from.Seq || !h.notBefore(e, from) {
+			continue
+		}
+		if seen++; seen < x.What.Nth {
+			continue
+		}
+		ev.At, ev.Measured, ev.Because = e.At, e.At-from.At, []int{e.Seq}
+		ev.Found = fmt.Sprintf("it came after %s", round(ev.Measured))
+		switch {
+		case ev.Measured < x.From-h.Slack:
+			ev.Kind = verdict.Early
+			return fail(ev)
+		case ev.Measured > x.To+h.Slack:
+			ev.At = from.At + x.To
+			return fail(ev)
+		}
+		return pass(ev)
+	}
+	ev.At, ev.Found = from.At+x.To, "it never came"
+	if h.End < from.At+x.To+h.Slack {
+		ev.Found = fmt.Sprintf("the trial ended %s after it, before the window did", round(h.End-from.At))
+		return Judgement{Verdict: verdict.Inconclusive, Evidence: ev}
+	}
+	return fail(ev)
+}
+
+func (x Happens) String() string {
+	after := ""
+	if !x.After.zero() {
+		after = " after " + x.After.String()
+	}
+	switch {
+	case x.To == 0:
+		if after == "" {
+			after = " at the start"
+		}
+		return fmt.Sprintf("%s at once%s", x.What, after)
+	case x.From == x.To:
+		return fmt.Sprintf("%s %s%s", x.What, round(x.To), after)
+	case x.From == 0:
+		return fmt.Sprintf("%s within %s%s", x.What, round(x.To), after)
+	}
+	return fmt.Sprintf("%s %s to %s%s", x.What, round(x.From), round(x.To), after)
+}

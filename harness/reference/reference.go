@@ -1,0 +1,139 @@
+// Package reference is the built-in target: the agent server in lifecycle.
+package reference
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/stallwright/stallwright/harness"
+	"github.com/stallwright/stallwright/lifecycle/config"
+	"github.com/stallwright/stallwright/lifecycle/server"
+)
+
+// Package is the import path below which the code under test lies.
+const Package = "github.com/stallwright/stallwright/lifecycle/"
+
+// Target is the reference server, in this process or, when executable is not empty, as `EXECUTABLE serve`.
+func Target(executable string) harness.Target {
+	t := harness.Target{Name: "reference", Features: harness.Features(), Start: start}
+	if executable != "" {
+		t.Command = func(s harness.Setup) harness.Command { return command(executable, s) }
+	}
+	return t
+}
+
+// agentFile is the server's config with the fake's address in it.
+func agentFile(provider string) string {
+	return fmt.Sprintf("[agent]\nname = \"reference\"\nsystem_prompt = \"You are the server under test.\"\n\n"+
+		"[agent.llm]\nprovider = \"openai\"\nmodel = \"stallwright\"\napi_key = \"not-a-key\"\nbase_url = %q\n", provider)
+}
+
+// environment is what the server is told beside its config.
+func environment(w harness.Windows) map[string]string {
+	return map[string]string{
+		"FIRST_CHUNK_TIMEOUT_SECS":       w.FirstChunk.String(),
+		"STREAM_INACTIVITY_TIMEOUT_SECS": w.Inactivity.String(),
+		"STREAMING_TIMEOUT_SECS":         w.Stream.String(),
+		"HEARTBEAT_SECS":                 w.Heartbeat.String(),
+		"SHUTDOWN_TIMEOUT_SECS":          w.Shutdown.String(),
+		"SHUTDOWN_STRAGGLER_SECS":        w.Straggler.String(),
+		"SHUTDOWN_ABORT_SECS":            w.Abort.String(),
+		"MCP_CLEANUP_SECS":               w.Cleanup.String(),
+		"LAST_WRITE_SECS":                w.LastWrite.String(),
+		"TELEMETRY_FLUSH_SECS":           w.Flush.String(),
+		"STREAMING_BUFFER_SIZE":          "16",
+		"AURA_CUSTOM_EVENTS":             "true",
+		"AURA_EMIT_REASONING":            "true",
+	}
+}
+
+func start(s harness.Setup) (harness.Server, error) {
+	env := environment(s.Windows)
+	lookup := func(name string) (string, bool) { v, ok := env[name]; return v, ok }
+	settings, err := config.FromEnv(lookup)
+	if err != nil {
+		return nil, err
+	}
+	file, err := config.Parse("reference.toml", []byte(agentFile(s.Provider)), lookup)
+	if err != nil {
+		return nil, err
+	}
+	srv, err := server.New(server.Config{
+		Settings: settings, File: file, Dial: s.Dial, Hooks: Hooks(),
+		Log: slog.New(slog.NewJSONHandler(s.Log, nil)), Version: "test",
+	})
+	if err != nil {
+		return nil, err
+	}
+	r := &running{server: srv, done: make(chan struct{})}
+	go func() { // ends at the second signal at the latest
+		defer close(r.done)
+		r.exit = srv.Serve(s.Listener)
+	}()
+	return r, nil
+}
+
+type running struct {
+	server *server.Server
+	done   chan struct{}
+	exit   server.Exit
+}
+
+func (r *running) Signal(name string)    { r.server.Signal(name) }
+func (r *running) Done() <-chan struct{} { return r.done }
+func (r *running) Exit() int             { return Code(r.exit) }
+
+// Code is the exit code of a server that ended so: 0 when no run had to be aborted.
+func Code(e server.Exit) int {
+	if e.Clean {
+		return 0
+	}
+	return 1
+}
+
+// Hooks are the faults that the reference commits when a prompt asks for them: [[fault:panic]] panics in the run,
+// [[fault:deaf 8s]] holds the run for so long whatever is cancelled.
+func Hooks() server.Hooks {
+	return server.Hooks{Turn: func(_ context.Context, prompt string) {
+		_, rest, ok := strings.Cut(prompt, "[[fault:")
+		if !ok {
+			return
+		}
+		fault, _, _ := strings.Cut(rest, "]]")
+		switch name, arg, _ := strings.Cut(fault, " "); name {
+		case "panic":
+			panic("a fault hook")
+		case "deaf":
+			if d, err := time.ParseDuration(arg); err == nil {
+				time.Sleep(d)
+			}
+		}
+	}}
+}
+
+// command starts the reference as a child.
+func command(executable string, s harness.Setup) harness.Command {
+	c := harness.Command{
+		Args:  []string{executable, "serve", "--config", "agent.toml", "--fault-hooks"},
+		Files: map[string]string{"agent.toml": agentFile(s.Provider)},
+		Env:   []string{"HOST=127.0.0.1", "PORT=0"},
+		Ready: listening,
+	}
+	for k, v := range environment(s.Windows) {
+		c.Env = append(c.Env, k+"="+v)
+	}
+	return c
+}
+
+// listening finds the address in the log line that says the server listens.
+func listening(line string) string {
+	_, addr, ok := strings.Cut(harness.LogLine(line), "listening addr=")
+	if !ok {
+		return ""
+	}
+	addr, _, _ = strings.Cut(addr, " ")
+	return addr
+}

@@ -1,0 +1,209 @@
+package harness
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/stallwright/stallwright/fakes/fault"
+	"github.com/stallwright/stallwright/fakes/provider"
+	"github.com/stallwright/stallwright/fakes/script"
+	"github.com/stallwright/stallwright/fakes/timeline"
+	"github.com/stallwright/stallwright/harness/caller"
+	"github.com/stallwright/stallwright/harness/expect"
+)
+
+// Trial is one playing of a case on a stage. Its methods are for Play, on Play's own goroutine.
+type Trial struct {
+	Case    Case
+	Stage   *Stage
+	Windows Windows
+	Seed    uint64
+	Rand    *rand.Rand // of the seed
+
+	marker string
+	client *caller.Caller
+	gates  *script.Gates
+	script script.Script
+
+	stopped  string         // why Play ended early
+	broke    string         // what panicked
+	unplayed []string       // what the server never asked for
+	history  expect.History // what is judged
+}
+
+// NewTrial makes a trial; the number keeps the markers of trials on one stage apart.
+func NewTrial(c Case, s *Stage, seed uint64, number int) *Trial {
+	return &Trial{
+		Case: c, Stage: s, Windows: s.Windows, Seed: seed, Rand: rand.New(rand.NewPCG(seed, 0)),
+		marker: fmt.Sprintf("%s.%d", c.ID(), number),
+		client: &caller.Caller{Dial: s.Dial, Address: s.Address, Base: s.Base, Timeline: s.Timeline},
+		gates:  &script.Gates{},
+	}
+}
+
+// stop is what ends Play early: the situation was not reached.
+type stop struct{ why string }
+
+// Play runs the case's Play to its end and keeps why it stopped early.
+func (t *Trial) Play() {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case stop:
+			t.stopped = p.why
+		default:
+			t.broke = fmt.Sprintf("%v\n%s", p, debug.Stack())
+		}
+	}()
+	play := t.Case.Variant.Play
+	if play == nil {
+		play = t.Case.Scenario.Play
+	}
+	play(t)
+}
+
+// Script tells the fake provider what to answer in this trial: once, before the first Ask.
+func (t *Trial) Script(programs ...script.Program) {
+	if t.script != nil {
+		panic("harness: a trial has one script")
+	}
+	t.script = programs
+	err := t.Stage.Provider.Open(t.marker, &provider.Session{Script: t.script, Timeline: t.Stage.Timeline, Gates: t.gates})
+	if err != nil {
+		panic(err)
+	}
+}
+
+// Ask sends a request to the server under test. The prompt gets the trial's marker, which leads the server's own
+// request to this trial's script.
+func (t *Trial) Ask(a caller.Ask) *caller.Request {
+	if a.Body == "" {
+		a.Prompt = strings.TrimSpace(a.Prompt + " [[sw:" + t.marker + "]]")
+	}
+	return t.client.Ask(a)
+}
+
+// Await waits for an event, recorded already or to come. When the stage's patience runs out, Play ends there.
+func (t *Trial) Await(what expect.Event) timeline.Event {
+	tl := t.Stage.Timeline
+	e, ok := tl.Await(t.Stage.Patience, what.Chosen())
+	if !ok {
+		// An event at the very instant of the limit counts.
+		t.Stage.Settle()
+		e, ok = tl.Find(what.Chosen())
+	}
+	if !ok {
+		t.end("waited %s for %s", t.Stage.Patience, what)
+	}
+	return e
+}
+
+// AwaitEnd waits until the request is over.
+func (t *Trial) AwaitEnd(r *caller.Request) {
+	patience := time.NewTimer(t.Stage.Patience)
+	defer patience.Stop()
+	select {
+	case <-r.Ended():
+	case <-patience.C:
+		t.end("waited %s for the end of request %s", t.Stage.Patience, r.Name)
+	}
+}
+
+// AwaitExit waits until the server under test has ended.
+func (t *Trial) AwaitExit() timeline.Event {
+	return t.Await(expect.Event{Lane: ProcessLane, Kind: "exit"})
+}
+
+// Pass lets time go by.
+func (t *Trial) Pass(d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	<-timer.C
+}
+
+// Open opens a gate of the script.
+func (t *Trial) Open(gate string) { t.gates.Open(gate) }
+
+// Signal sends a signal to the server under test and records it first.
+func (t *Trial) Signal(name string) {
+	t.Stage.Timeline.Add(ProcessLane, "", "signal", name)
+	t.Stage.Server.Signal(name)
+}
+
+// Census records what the server holds now, one event a feature whose detail is the count. The present instant is
+// let finish first.
+func (t *Trial) Census() {
+	t.Stage.Settle()
+	counts := t.Stage.Census()
+	for _, f := range []Feature{Goroutines, Files, Sockets, Children} {
+		if n, ok := counts[f]; ok {
+			t.Stage.Timeline.Add(ProcessLane, "", string(f), strconv.Itoa(n))
+		}
+	}
+}
+
+// ProviderLane is the lane of the fake provider.
+const ProviderLane = "provider"
+
+// ProcessLane is the lane of what befalls the server as a process: signals, its exit, what it holds.
+const ProcessLane = "process"
+
+// ServerLane is the lane of what the server reports of itself.
+const ServerLane = "server"
+
+// end stops Play at the scenario's line.
+func (t *Trial) end(format string, args ...any) {
+	where := ""
+	// 0 is this function, 1 the method of Trial, 2 its caller in the scenario.
+	if _, file, line, ok := runtime.Caller(2); ok {
+		where = fmt.Sprintf(" (%s:%d)", file[strings.LastIndexByte(file, '/')+1:], line)
+	}
+	panic(stop{fmt.Sprintf(format, args...) + where})
+}
+
+// Strike lets the stage's rest go by, keeps the history that is judged, and then ends what the trial has under way:
+// what ending it brings about proves nothing.
+func (t *Trial) Strike() {
+	t.Pass(t.Stage.Rest)
+	t.Stage.Settle()
+	t.history = expect.History{Events: t.Stage.Timeline.Events(), End: t.Stage.Timeline.Now(), Slack: t.Stage.Slack}
+	t.client.LeaveAll()
+	if t.script != nil {
+		t.unplayed = t.Stage.Provider.Release(t.marker)
+	}
+}
+
+// unstruck lists the faults of the script that never struck.
+func (t *Trial) unstruck(events []timeline.Event) []string {
+	want := map[string]int{}
+	for _, p := range t.script {
+		if p.Times == script.Any {
+			continue
+		}
+		for _, s := range p.Steps {
+			switch s.(type) {
+			case fault.Stall, fault.Cut, fault.Reset, fault.HalfClose, fault.Drip, fault.Split, fault.Status, fault.Garble:
+				want[s.Kind()] += max(p.Times, 1)
+			}
+		}
+	}
+	for _, e := range events {
+		if e.Lane == ProviderLane {
+			want[e.Kind]--
+		}
+	}
+	var out []string
+	for kind, n := range want {
+		if n > 0 {
+			out = append(out, kind)
+		}
+	}
+	slices.Sort(out)
+	return out
+}

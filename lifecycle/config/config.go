@@ -1,0 +1,76 @@
+// Package config reads what the server is told: its windows from the environment, its agent from a TOML file.
+package config
+
+import "time"
+
+// Settings are what the process is told by its environment. The zero value is not useful: start from [Defaults].
+type Settings struct {
+	Windows
+	Host          string // HOST, an address or a name without a port
+	Port          int    // PORT, 0 picks a free one
+	ConfigPath    string // CONFIG_PATH
+	Buffer        int    // STREAMING_BUFFER_SIZE, events a run may hold for a slow reader, 1 to 100,000
+	CustomEvents  bool   // AURA_CUSTOM_EVENTS
+	EmitReasoning bool   // AURA_EMIT_REASONING, needs CustomEvents
+	// ToolResultMode (TOOL_RESULT_MODE) says how tool results reach the caller: none, open-web-ui or aura.
+	ToolResultMode string
+}
+
+// Windows are the clocks and bounds of the server, each at most 30 days. 0 is off, except where the field says otherwise.
+type Windows struct {
+	FirstChunk time.Duration // FIRST_CHUNK_TIMEOUT_SECS
+	Inactivity time.Duration // STREAM_INACTIVITY_TIMEOUT_SECS
+	Stream     time.Duration // STREAMING_TIMEOUT_SECS
+	Heartbeat  time.Duration // HEARTBEAT_SECS
+	Shutdown   time.Duration // SHUTDOWN_TIMEOUT_SECS, the grace; 0 is no grace
+	Straggler  time.Duration // SHUTDOWN_STRAGGLER_SECS, phase 3 begins this long after the drain; 0 is at once
+	Abort      time.Duration // SHUTDOWN_ABORT_SECS, how long phase 3 waits for the aborted; 0 is not at all
+	Cleanup    time.Duration // MCP_CLEANUP_SECS, how long an ending waits for MCP cleanup; 0 is not at all
+	LastWrite  time.Duration // LAST_WRITE_SECS, the write deadline of a run's last frames; 0 is an error
+	Flush      time.Duration // TELEMETRY_FLUSH_SECS, how long the exit waits for telemetry; 0 is not at all
+}
+
+// Defaults are the settings of a process that is told nothing.
+func Defaults() Settings {
+	return Settings{
+		Windows: Windows{
+			FirstChunk: 90 * time.Second,
+			Stream:     15 * time.Minute,
+			Heartbeat:  15 * time.Second,
+			Shutdown:   30 * time.Second,
+			Straggler:  5 * time.Second,
+			Abort:      400 * time.Millisecond,
+			Cleanup:    5 * time.Second,
+			LastWrite:  5 * time.Second,
+			Flush:      5 * time.Second,
+		},
+		Host:           "127.0.0.1",
+		Port:           8080,
+		ConfigPath:     "config.toml",
+		Buffer:         400,
+		ToolResultMode: "none",
+	}
+}
+
+// File is the content of a configuration file, checked and with its templates filled in.
+type File struct {
+	Agent Agent
+}
+
+// Agent is the table [agent].
+type Agent struct {
+	Name          string // name, never empty
+	Alias         string // alias, may be empty
+	SystemPrompt  string // system_prompt, may be empty
+	TurnDepth     int    // turn_depth, model turns of one run, 1 to 1,000, 5 when not given
+	ToolExecution string // tool_execution: sequential (when not given), batched, concurrent or concurrent-fifo
+	LLM           LLM
+}
+
+// LLM is the table [agent.llm].
+type LLM struct {
+	Provider string // provider, "openai"
+	Model    string // model, never empty
+	APIKey   Secret // api_key, may be empty
+	BaseURL  string // base_url, an http or https URL that ends before /chat/completions
+}

@@ -1,0 +1,156 @@
+package server
+
+import (
+	"net"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"github.com/stallwright/stallwright/lifecycle/agent"
+	"github.com/stallwright/stallwright/lifecycle/llm"
+	"github.com/stallwright/stallwright/lifecycle/run"
+)
+
+// exchange is a run together with the HTTP request it answers. Three goroutines belong to it: the handler's own, which alone writes the
+// response, the agent's, and the guard. The handler waits for the others.
+type exchange struct {
+	server   *Server
+	run      *run.Run
+	conn     net.Conn
+	w        http.ResponseWriter
+	r        *http.Request
+	guarded  chan struct{} // closed when the guard has ended
+	produced chan struct{} // closed when the agent has ended; nil before it starts
+}
+
+// chat plays one run. A request is admitted when its headers have arrived: one whose body is still on its way when the signal comes
+// is served.
+func (s *Server) chat(w http.ResponseWriter, r *http.Request) {
+	x := s.admit(w, r)
+	if x == nil {
+		refusedDraining().write(w)
+		return
+	}
+	defer x.release()
+	defer x.recoverHandler()
+	q, p := x.readRequest()
+	switch {
+	case p != nil:
+		x.refuse(p)
+	case q.Stream:
+		x.stream(q)
+	default:
+		x.whole(q)
+	}
+}
+
+// admit creates the run and registers it, or returns nil when the server drains.
+func (s *Server) admit(w http.ResponseWriter, r *http.Request) *exchange {
+	admitted := run.New(newID("req_"), run.Config{Stream: s.settings.Stream, Buffer: s.settings.Buffer})
+	conn := connOf(r)
+	s.held.Store(admitted, conn)
+	if !s.registry.Admit(admitted) {
+		s.held.Delete(admitted)
+		admitted.End(shutDownEnding())
+		return nil
+	}
+	_ = conn.SetWriteDeadline(time.Time{})
+	x := &exchange{server: s, run: admitted, conn: conn, w: w, r: r, guarded: make(chan struct{})}
+	go x.guard()
+	return x
+}
+
+// release frees all the run holds, whatever its ending. Nothing of the run outlives it, so it waits for the agent even when that is deaf
+// to its context: phase 3 goes on without it.
+func (x *exchange) release() {
+	x.run.End(internalError())
+	if x.produced != nil {
+		<-x.produced
+	}
+	<-x.guarded
+	x.server.held.Delete(x.run)
+	x.logEnd()
+	x.server.registry.Release(x.run)
+}
+
+func (x *exchange) logEnd() {
+	ending := x.run.Ending()
+	x.server.log.Info("run ended", "run", x.run.ID(), "ending", ending.How.String(), "code", string(ending.Code),
+		"duration", time.Since(x.run.Started()), "turns", x.run.Turns())
+}
+
+// guard turns the client's leaving into the run's ending, and bounds what may still be written after any ending.
+func (x *exchange) guard() {
+	defer close(x.guarded)
+	select {
+	case <-x.r.Context().Done():
+		x.disconnect()
+	case <-x.run.Context().Done():
+	}
+	x.boundLastWrites()
+}
+
+// disconnect ends the run because the client left or can no longer be written to.
+func (x *exchange) disconnect() {
+	x.run.End(run.Ending{How: run.Disconnected, Message: "the client disconnected"})
+}
+
+// boundLastWrites unblocks a writer whose client does not read. In a shutdown phase 3 alone is the bound, so that two bounds of the same
+// length do not race.
+func (x *exchange) boundLastWrites() {
+	switch x.run.Ending().How {
+	case run.Disconnected:
+		_ = x.conn.Close()
+	case run.ShutDown:
+	default:
+		x.server.boundWrite(x.conn)
+	}
+}
+
+// start lets the agent answer, on a goroutine that release waits for.
+func (x *exchange) start(conversation []llm.Message) {
+	x.produced = make(chan struct{})
+	go x.produce(conversation)
+}
+
+func (x *exchange) produce(conversation []llm.Message) {
+	defer close(x.produced)
+	defer x.recoverProducer()
+	if err := x.server.agent.Answer(x.run.Context(), x.run, conversation); err != nil {
+		x.run.End(agent.Ending(err))
+	}
+}
+
+// recoverProducer makes a panic of the agent the failure of its own run only.
+func (x *exchange) recoverProducer() {
+	if cause := recover(); cause != nil {
+		x.logPanic(cause)
+		x.run.End(internalError())
+	}
+}
+
+// recoverHandler does the same for the goroutine that writes. What it had written may be half a frame, so the connection is cut.
+func (x *exchange) recoverHandler() {
+	if cause := recover(); cause != nil {
+		x.logPanic(cause)
+		x.run.End(internalError())
+		_ = x.conn.Close()
+	}
+}
+
+func (x *exchange) logPanic(cause any) {
+	x.server.log.Error("run panicked", "run", x.run.ID(), "panic", cause, "stack", string(debug.Stack()))
+}
+
+func internalError() run.Ending {
+	return run.Ending{How: run.Failed, Code: run.InternalError, Message: "internal error"}
+}
+
+// refuse ends a run that cannot be played, unless it ended otherwise meanwhile.
+func (x *exchange) refuse(p *problem) {
+	x.run.End(run.Ending{How: run.Failed, Code: run.InvalidRequest, Message: p.Message})
+	if x.run.Ending().How == run.Disconnected {
+		return
+	}
+	p.write(x.w)
+}

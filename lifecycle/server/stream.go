@@ -1,0 +1,174 @@
+package server
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/stallwright/stallwright/lifecycle/run"
+)
+
+// stream is the response of a streaming run. Only the handler's goroutine uses it.
+type stream struct {
+	x        *exchange
+	control  *http.ResponseController
+	beat     *heartbeat
+	id       string
+	session  string
+	spoken   bool         // a content chunk was sent, and the role with it
+	broken   bool         // a write failed; nothing more is written
+	finished run.Finished // how the model finished, of a completed run
+}
+
+// stream answers with server-sent events.
+func (x *exchange) stream(q *chatRequest) {
+	x.run.WatchItems(x.server.settings.FirstChunk, x.server.settings.Inactivity)
+	o := &stream{x: x, control: http.NewResponseController(x.w), id: newID("chatcmpl-"), session: q.session(x.r.Header)}
+	o.open()
+	defer o.beat.stop()
+	x.start(q.conversation())
+	o.relay()
+	o.finish()
+}
+
+// open sends status and headers before any work is done: what fails later is a terminal frame.
+func (o *stream) open() {
+	h := o.x.w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-cache")
+	h.Set("X-Accel-Buffering", "no")
+	h.Set("X-Chat-Session-Id", o.session)
+	o.x.w.WriteHeader(http.StatusOK)
+	o.beat = newHeartbeat(time.Now(), o.x.server.settings.Heartbeat)
+	o.write(nil)
+	if o.x.server.settings.CustomEvents {
+		o.write(eventFrame("aura.session_info", sessionInfo{o.x.server.modelName(), o.session}))
+	}
+}
+
+// relay writes events and heartbeats until the run has its ending.
+func (o *stream) relay() {
+	for {
+		select {
+		case e := <-o.x.run.Events():
+			o.event(e)
+			o.beat.skipMissed(time.Now())
+		case <-o.beat.due():
+			o.write(heartbeatFrame)
+			o.beat.advance(time.Now())
+		case <-o.x.run.Context().Done():
+			return
+		}
+	}
+}
+
+// event writes one event. The run is complete when its last event has reached the writer, not when the model has finished: until then the
+// stream clock goes on, which bounds a slow reader.
+func (o *stream) event(e run.Event) {
+	switch e := e.(type) {
+	case run.Text:
+		o.text(e.Content)
+	case run.Reasoning:
+		o.reasoning(e.Content)
+	case run.Finished:
+		o.finished = e
+		o.x.run.End(run.Ending{How: run.Completed})
+	}
+}
+
+// text carries the role once, on the first piece.
+func (o *stream) text(content string) {
+	d := delta{Content: &content}
+	if !o.spoken {
+		d.Role = "assistant"
+		o.spoken = true
+	}
+	o.write(dataFrame(o.chunk(choice{Delta: d})))
+}
+
+func (o *stream) reasoning(content string) {
+	if !o.x.server.settings.CustomEvents || !o.x.server.settings.EmitReasoning {
+		return
+	}
+	o.write(eventFrame("aura.reasoning", reasoningEvent{content, "main", o.x.server.file.Agent.Name, o.session}))
+}
+
+// finish ends the response:
+//
+//	Completed     terminal frame, [DONE]
+//	Failed        terminal frame at once, [DONE]
+//	TimedOut      terminal frame at expiry, then [DONE]; what cleans up after tools belongs between the two
+//	ShutDown      terminal frame and [DONE] at the drain; what cleans up after tools belongs after them
+//	Disconnected  nothing
+//
+// The run's context was cancelled before any of it. What the model said before the ending is still written.
+func (o *stream) finish() {
+	ending := o.x.run.Ending()
+	if ending.How == run.Disconnected {
+		return
+	}
+	o.drain()
+	o.terminal(ending)
+	o.write(doneFrame)
+}
+
+// drain writes what was queued at the ending. A producer that comes later is told so by the run and queues nothing.
+func (o *stream) drain() {
+	for {
+		select {
+		case e := <-o.x.run.Events():
+			o.event(e)
+		default:
+			return
+		}
+	}
+}
+
+// terminal writes the one terminal frame.
+func (o *stream) terminal(ending run.Ending) {
+	if ending.How == run.Completed {
+		o.usage()
+		o.complete()
+		return
+	}
+	o.failure(ending)
+}
+
+func (o *stream) usage() {
+	u := usageOf(o.finished)
+	if u == nil || !o.x.server.settings.CustomEvents {
+		return
+	}
+	o.write(eventFrame("aura.usage", usageEvent{*u, o.session}))
+}
+
+func (o *stream) complete() {
+	c := o.chunk(choice{FinishReason: finishReason(o.finished)})
+	c.Usage = usageOf(o.finished)
+	o.write(dataFrame(c))
+}
+
+func (o *stream) failure(ending run.Ending) {
+	c := o.chunk(choice{FinishReason: "error"})
+	c.Error = &frameError{Message: ending.Message, Type: problemOf(ending).Type, Code: string(ending.Code)}
+	o.write(dataFrame(c))
+}
+
+func (o *stream) chunk(c choice) chunk {
+	return chunk{ID: o.id, Object: "chat.completion.chunk", Created: o.x.run.Started().Unix(), Model: o.x.server.modelName(), Choices: []choice{c}}
+}
+
+// write sends a frame now. A client that cannot be written to has left: the run ends, if it had not, and the connection is cut.
+func (o *stream) write(frame []byte) {
+	if o.broken || o.x.run.Ending().How == run.Disconnected {
+		return
+	}
+	_, err := o.x.w.Write(frame)
+	if err == nil {
+		err = o.control.Flush()
+	}
+	if err != nil {
+		o.broken = true
+		o.x.disconnect()
+		_ = o.x.conn.Close()
+	}
+}

@@ -1,0 +1,26 @@
+// Package scenarios holds every claim that is made about agent servers, one file each, and the catalogue of their
+// guarantees.
+package scenarios
+
+import (
+	"github.com/stallwright/stallwright/harness"
+)
+
+// All lists the scenarios by area, in the order of the catalogue; the canary is not among them.
+func All() []harness.Scenario {
+	return []harness.Scenario{
+		firstChunkFires(),
+	}
+}
+
+// Find returns the case of that ID, the canary's included.
+func Find(id string) (harness.Case, bool) {
+	for _, s := range append(All(), Canary()) {
+		for _, c := range s.Cases() {
+			if c.ID() == id {
+				return c, true
+			}
+		}
+	}
+	return harness.Case{}, false
+}
