@@ -182,7 +182,7 @@ func excerpt(events []timeline.Event, e verdict.Evidence) []verdict.Moment {
 func bounded(s string) string {
 	const most = 160
 	if len(s) > most {
-		return s[:most] + "…"
+		return strings.ToValidUTF8(s[:most], "") + "…"
 	}
 	return s
 }

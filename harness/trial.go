@@ -2,6 +2,7 @@ package harness
 
 import (
 	"fmt"
+	"hash/fnv"
 	"math/rand/v2"
 	"runtime"
 	"runtime/debug"
@@ -40,11 +41,18 @@ type Trial struct {
 // NewTrial makes a trial; the number keeps the markers of trials on one stage apart.
 func NewTrial(c Case, s *Stage, seed uint64, number int) *Trial {
 	return &Trial{
-		Case: c, Stage: s, Windows: s.Windows, Seed: seed, Rand: rand.New(rand.NewPCG(seed, 0)),
+		Case: c, Stage: s, Windows: s.Windows, Seed: seed, Rand: rand.New(rand.NewPCG(seed, sum(c.ID()))),
 		marker: fmt.Sprintf("%s.%d", c.ID(), number),
 		client: &caller.Caller{Dial: s.Dial, Address: s.Address, Base: s.Base, Timeline: s.Timeline},
 		gates:  &script.Gates{},
 	}
+}
+
+// sum makes two cases of one seed differ in what they draw.
+func sum(id string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(id))
+	return h.Sum64()
 }
 
 // stop is what ends Play early: the situation was not reached.

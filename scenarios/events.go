@@ -7,19 +7,42 @@ var (
 	clientStatus  = expect.Event{Lane: "client", Kind: "status"}
 	clientText    = expect.Event{Lane: "client", Kind: "text"}
 	clientFinish  = expect.Event{Lane: "client", Kind: "finish"}
+	clientUsage   = expect.Event{Lane: "client", Kind: "usage"}
 	clientError   = expect.Event{Lane: "client", Kind: "error"}
 	clientDone    = expect.Event{Lane: "client", Kind: "done"}
 	clientEnd     = expect.Event{Lane: "client", Kind: "end"}
 	clientLeft    = expect.Event{Lane: "client", Kind: "left"}
 	clientComment = expect.Event{Lane: "client", Kind: "comment"}
+	clientEvent   = expect.Event{Lane: "client", Kind: "event"}
+	clientGarbage = expect.Event{Lane: "client", Kind: "garbage"}
+	clientAsk     = expect.Event{Lane: "client", Kind: "ask"}
 
-	providerRequest = expect.Event{Lane: "provider", Kind: "request"}
-	providerStall   = expect.Event{Lane: "provider", Kind: "stall"}
-	providerText    = expect.Event{Lane: "provider", Kind: "text"}
-	providerLeft    = expect.Event{Lane: "provider", Kind: "left"}
+	providerRequest   = expect.Event{Lane: "provider", Kind: "request"}
+	providerStall     = expect.Event{Lane: "provider", Kind: "stall"}
+	providerText      = expect.Event{Lane: "provider", Kind: "text"}
+	providerThink     = expect.Event{Lane: "provider", Kind: "think"}
+	providerTool      = expect.Event{Lane: "provider", Kind: "tool"}
+	providerError     = expect.Event{Lane: "provider", Kind: "error"}
+	providerFinish    = expect.Event{Lane: "provider", Kind: "finish"}
+	providerDone      = expect.Event{Lane: "provider", Kind: "done"}
+	providerKeepalive = expect.Event{Lane: "provider", Kind: "keepalive"}
+	providerBlocked   = expect.Event{Lane: "provider", Kind: "blocked"}
+	providerLeft      = expect.Event{Lane: "provider", Kind: "left"}
+	providerStatus    = expect.Event{Lane: "provider", Kind: "status"}
+	providerRaw       = expect.Event{Lane: "provider", Kind: "raw"}
+	providerHeaders   = expect.Event{Lane: "provider", Kind: "headers"}
+	providerEnd       = expect.Event{Lane: "provider", Kind: "end"}
+	providerCut       = expect.Event{Lane: "provider", Kind: "cut"}
+	providerReset     = expect.Event{Lane: "provider", Kind: "reset"}
+	providerHalfClose = expect.Event{Lane: "provider", Kind: "half-close"}
 
-	signal = expect.Event{Lane: "process", Kind: "signal"}
-	exit   = expect.Event{Lane: "process", Kind: "exit"}
+	signal     = expect.Event{Lane: "process", Kind: "signal"}
+	exit       = expect.Event{Lane: "process", Kind: "exit"}
+	files      = expect.Event{Lane: "process", Kind: "files"}
+	sockets    = expect.Event{Lane: "process", Kind: "sockets"}
+	goroutines = expect.Event{Lane: "process", Kind: "goroutines"}
+
+	serverLog = expect.Event{Lane: "server", Kind: "log"}
 )
 
 // saying narrows an event to those whose detail holds the text.

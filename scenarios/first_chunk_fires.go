@@ -1,6 +1,8 @@
 package scenarios
 
 import (
+	"slices"
+
 	"github.com/stallwright/stallwright/fakes/fault"
 	"github.com/stallwright/stallwright/fakes/script"
 	"github.com/stallwright/stallwright/harness"
@@ -10,13 +12,19 @@ import (
 
 // firstChunkFires: a model that gives no output is given up when the first-chunk window is over.
 func firstChunkFires() harness.Scenario {
-	silent := func(steps ...script.Step) func(*harness.Trial) {
+	ask := func(t *harness.Trial, steps []script.Step) {
+		t.Script(script.Program{Steps: steps})
+		r := t.Ask(caller.Ask{Prompt: "hello", Stream: true})
+		t.AwaitEnd(r)
+		t.Await(providerLeft)
+	}
+	silent := func(opening ...script.Step) func(*harness.Trial) {
+		return func(t *harness.Trial) { ask(t, append(slices.Clone(opening), fault.Stall{})) }
+	}
+	late := func(opening ...script.Step) func(*harness.Trial) {
 		return func(t *harness.Trial) {
-			t.Script(script.Program{Steps: append(steps, fault.Stall{})})
-			r := t.Ask(caller.Ask{Prompt: "hello", Stream: true})
-			t.Await(clientError)
-			t.AwaitEnd(r)
-			t.Await(providerLeft)
+			pause := script.Pause{For: t.Windows.FirstChunk + t.Stage.Tick}
+			ask(t, slices.Concat(opening, []script.Step{pause}, script.Answer("too late").Steps))
 		}
 	}
 	return harness.Scenario{
@@ -26,7 +34,11 @@ func firstChunkFires() harness.Scenario {
 		Variants: []harness.Variant{
 			{Name: "no-headers", Play: silent()},
 			{Name: "headers-then-silence", Play: silent(script.Headers{})},
+			{Name: "role-then-silence", Play: silent(script.Role{})},
 			{Name: "with-all-clocks", Set: harness.Set{Inactivity: true}, Play: silent(script.Headers{})},
+			{Name: "answer-a-tick-late", Play: late()},
+			{Name: "output-a-tick-late", Play: late(script.Headers{})},
+			{Name: "a-tick-late-with-all-clocks", Set: harness.Set{Inactivity: true}, Play: late(script.Headers{})},
 		},
 		Checks: []harness.Check{
 			{Name: "at-the-window", Guarantee: "first-chunk.fires", Noun: "error-frame", Expect: func(at harness.At) expect.Expectation {
@@ -36,7 +48,10 @@ func firstChunkFires() harness.Scenario {
 				return expect.Says{What: clientError, Text: "first_chunk_timeout"}
 			}},
 			{Name: "aborts-the-provider", Guarantee: "first-chunk.fires", Noun: "provider-connection", Expect: func(at harness.At) expect.Expectation {
-				return expect.Happens{What: providerLeft, After: clientError, To: at.Once}
+				return expect.Happens{What: providerLeft, After: providerRequest, From: at.FirstChunk, To: at.FirstChunk + at.Once}
+			}},
+			{Name: "no-late-output", Guarantee: "first-chunk.fires", Noun: "late-text", Expect: func(harness.At) expect.Expectation {
+				return expect.Times{What: clientText, Max: 0}
 			}},
 		},
 	}

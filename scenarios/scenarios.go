@@ -10,6 +10,28 @@ import (
 func All() []harness.Scenario {
 	return []harness.Scenario{
 		firstChunkFires(),
+		inactivityOffByDefault(),
+		inactivityFires(),
+		inactivityRearmedByItems(),
+		inactivityNotFedByKeepalive(),
+		inactivitySilentThinkingTrips(),
+		inactivityVisibleThinkingDoesNot(),
+		inactivityWindowNamed(),
+		streamCapFires(),
+		streamCapZeroIsNoCap(),
+		streamCapOnlyCapWithoutStreaming(),
+		streamCapProgressDoesNotExtend(),
+		cancelAbortsProvider(),
+		cancelAbortsProviderAtFailure(),
+		cancelNonStreamingToo(),
+		cancelNextRequestUnharmed(),
+		providerErrorIsAnError(),
+		providerTruncationIsNotSuccess(),
+		providerFramesTolerated(),
+		providerDeltasTolerated(),
+		providerNoSilentRetryAfterOutput(),
+		providerRetriesBounded(),
+		providerUsageOnce(),
 	}
 }
 

@@ -155,6 +155,7 @@ func (pl *play) step(step script.Step) error {
 	case fault.Stall:
 		if s.For == 0 {
 			pl.record(s.Kind(), "for ever")
+			pl.frame = nil // thousands may stall for ever
 			return pl.x.WaitFor(nil)
 		}
 		pl.record(s.Kind(), s.For.String())

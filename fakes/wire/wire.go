@@ -292,7 +292,12 @@ func (x *Exchange) write() error {
 func (x *Exchange) Wait(until time.Time) error { return x.wait(until, nil, true) }
 
 // WaitFor returns when open is closed, with keepalives meanwhile. A nil open never is.
-func (x *Exchange) WaitFor(open <-chan struct{}) error { return x.wait(time.Time{}, open, true) }
+func (x *Exchange) WaitFor(open <-chan struct{}) error {
+	if len(x.buf) == 0 {
+		x.buf = nil // thousands may wait for ever
+	}
+	return x.wait(time.Time{}, open, true)
+}
 
 // wait ends at until, when open is closed, or with the connection. A zero until never comes.
 func (x *Exchange) wait(until time.Time, open <-chan struct{}, beats bool) error {

@@ -50,8 +50,12 @@ func play(t *testing.T, target harness.Target, c harness.Case, seed uint64) (r v
 		if leaked != nil && virtual == 0 {
 			r = harness.Fell(c, seed, verdict.Error, verdict.Crash, "trial", fmt.Sprint(leaked))
 		}
-		r.Findings = append(r.Findings, goroutines(c, leaked, bubble, virtual))
-		r.Verdict = verdict.Worst(r.Findings)
+		if leaked != nil || r.Verdict != verdict.Skip && r.Verdict != verdict.Error {
+			r.Findings = append(r.Findings, goroutines(c, leaked, bubble, virtual))
+		}
+		if r.Verdict != verdict.Skip && r.Verdict != verdict.Error {
+			r.Verdict = verdict.Worst(r.Findings)
+		}
 		r.Virtual, r.Wall = virtual, time.Since(wall)
 	}()
 	synctest.Test(t, func(*testing.T) {

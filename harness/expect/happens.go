@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/stallwright/stallwright/fakes/timeline"
 	"github.com/stallwright/stallwright/harness/verdict"
 )
 
 // Happens expects What between From and To after the anchor, slack on both sides. With From equal to To it is an
-// instant, exact in virtual time.
+// instant, exact in virtual time. Without Nth, What is the first that follows the anchor.
 type Happens struct {
 	What  Event
 	After Event // the zero Event is the start of the trial
@@ -23,14 +24,7 @@ func (x Happens) Judge(h History) Judgement {
 		return unreached(x.After, x.String())
 	}
 	ev := verdict.Evidence{Kind: verdict.Deadline, ArmedBy: from.Seq, Limit: x.To, Expected: x.String()}
-	seen := 0
-	for _, e := range h.all(x.What) {
-		if e.Seq == from.Seq || !h.notBefore(e, from) {
-			continue
-		}
-		if seen++; seen < x.What.Nth {
-			continue
-		}
+	if e, ok := x.find(h, from); ok {
 		ev.At, ev.Measured, ev.Because = e.At, e.At-from.At, []int{e.Seq}
 		ev.Found = fmt.Sprintf("it came after %s", round(ev.Measured))
 		switch {
@@ -49,6 +43,19 @@ func (x Happens) Judge(h History) Judgement {
 		return Judgement{Verdict: verdict.Inconclusive, Evidence: ev}
 	}
 	return fail(ev)
+}
+
+// find picks the event: the one that Nth says, in the whole trial, or else the first that follows the anchor.
+func (x Happens) find(h History, from timeline.Event) (timeline.Event, bool) {
+	if x.What.Nth != 0 {
+		return h.Find(x.What)
+	}
+	for _, e := range h.all(x.What) {
+		if e.Seq != from.Seq && h.notBefore(e, from) {
+			return e, true
+		}
+	}
+	return timeline.Event{}, false
 }
 
 func (x Happens) String() string {

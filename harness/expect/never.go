@@ -2,6 +2,7 @@ package expect
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/stallwright/stallwright/harness/verdict"
 )
@@ -54,7 +55,7 @@ func (x Never) String() string {
 // cut bounds a detail inside a sentence.
 func cut(s string) string {
 	if len(s) > 80 {
-		return s[:80] + "…"
+		return strings.ToValidUTF8(s[:80], "") + "…"
 	}
 	return s
 }

@@ -18,6 +18,8 @@ import (
 
 // Main is the whole life of a worker process: it reads its order from stdin, plays it, and exits. It never returns.
 func Main(stdin io.Reader, stdout io.Writer, target harness.Target, find func(id string) (harness.Case, bool)) {
+	// What the code under test prints must not come between the reports.
+	os.Stdout = os.Stderr
 	// A worker is made to die with the stacks of all its threads; it should not leave a core file as well.
 	syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{})
 	play := func(t *testing.T) {
@@ -43,7 +45,7 @@ func serve(t *testing.T, stdin io.Reader, stdout io.Writer, target harness.Targe
 	}
 	var o order
 	if err := json.Unmarshal(line, &o); err != nil {
-		return err
+		return fmt.Errorf("the order: %w", err)
 	}
 	var stopped atomic.Bool
 	go func() { // ends with the process
@@ -62,6 +64,9 @@ func serve(t *testing.T, stdin io.Reader, stdout io.Writer, target harness.Targe
 	for range max(o.Bubbles, 1) {
 		bubbles.Go(func() {
 			for j := range jobs {
+				if stopped.Load() {
+					continue // it was sent before the stop came
+				}
 				say(report{Started: &j})
 				r := play(t, target, find, j)
 				say(report{Job: &j, Result: &r})

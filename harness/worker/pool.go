@@ -4,12 +4,11 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -21,8 +20,8 @@ import (
 // Pool plays jobs in worker processes, one process after another: a new one goes on where one died.
 type Pool struct {
 	Command []string      // what to execute
-	Bubbles int           // trials at once in a process
-	Silence time.Duration // a worker that reports nothing for so long of wall time is killed
+	Bubbles int           // trials at once in a process; 1 when 0
+	Silence time.Duration // a worker that reports nothing for so long of wall time is killed; a minute when 0
 	// Package is the import path below which the code under test lies: a death with it on the stack is the server's.
 	Package string
 	Find    func(id string) (harness.Case, bool)
@@ -30,43 +29,64 @@ type Pool struct {
 
 var _ harness.Player = (*Pool)(nil)
 
-// Run plays all jobs. Its error is stallwright's own trouble, such as a worker that cannot be started.
+const (
+	// lastWords is how long a worker may take to print its stacks when it is killed: the runtime gives its threads
+	// up to ten seconds.
+	lastWords = 15 * time.Second
+	// longestLine bounds one report: a result with the excerpts of all its findings is some hundred KiB at most.
+	longestLine = 32 << 20
+)
+
+// Run plays all jobs. Its error is stallwright's own trouble, such as a worker that cannot be started, or died and
+// did not die again when each of its trials was played by itself.
 func (p *Pool) Run(ctx context.Context, jobs []harness.Job, w harness.Watch) error {
+	var unexplained []error
 	for len(jobs) > 0 && ctx.Err() == nil {
-		played, fallen, death, err := p.life(ctx, jobs, p.Bubbles, w)
+		l, err := p.life(ctx, jobs, p.Bubbles, w)
 		if err != nil {
 			return err
 		}
-		jobs = without(jobs, played)
-		if death == "" {
-			return nil // all played, or stopped between trials
+		if l.death == "" {
+			break // all played, or stopped between trials
 		}
-		if len(fallen) == 0 && len(played) == 0 {
-			return fmt.Errorf("worker: it died before its first trial: %s", head(death))
+		switch len(l.fallen) {
+		case 0:
+			if len(l.played) == 0 {
+				return fmt.Errorf("worker: it died before its first trial: %s", head(l.death))
+			}
+		case 1:
+			w.Played(l.fallen[0], p.fell(l.fallen[0], l.death))
+		default:
+			again, err := p.alone(ctx, l.fallen, w)
+			if err != nil {
+				return err
+			}
+			if !again && ctx.Err() == nil {
+				unexplained = append(unexplained, fmt.Errorf("worker: it died among %d trials, and none of them did that by itself: %s", len(l.fallen), head(l.death)))
+			}
 		}
-		if len(fallen) == 1 {
-			w.Played(fallen[0], p.fell(fallen[0], death))
-		} else if err := p.alone(ctx, fallen, w); err != nil {
-			return err
-		}
-		jobs = without(jobs, fallen)
+		jobs = without(without(jobs, l.played), l.fallen)
 	}
-	return nil
+	return errors.Join(unexplained...)
 }
 
 // alone plays each of the jobs that were under way when a worker died by itself, so that the one that killed it is
-// known.
-func (p *Pool) alone(ctx context.Context, jobs []harness.Job, w harness.Watch) error {
+// known. It says whether one did.
+func (p *Pool) alone(ctx context.Context, jobs []harness.Job, w harness.Watch) (died bool, err error) {
+	w.Started = func(harness.Job) {} // they were
 	for _, j := range jobs {
-		_, fallen, death, err := p.life(ctx, []harness.Job{j}, 1, w)
-		if err != nil {
-			return err
-		}
-		if len(fallen) > 0 {
-			w.Played(j, p.fell(j, death))
+		l, err := p.life(ctx, []harness.Job{j}, 1, w)
+		switch {
+		case err != nil:
+			return died, err
+		case len(l.fallen) > 0:
+			died = true
+			w.Played(j, p.fell(j, l.death))
+		case len(l.played) == 0 && ctx.Err() == nil:
+			return died, fmt.Errorf("worker: it died before its first trial: %s", head(l.death))
 		}
 	}
-	return nil
+	return died, nil
 }
 
 // fell is the result of a job that a worker did not survive.
@@ -88,50 +108,59 @@ func (p *Pool) fell(j harness.Job, death string) verdict.Result {
 // hung begins the death of a worker that was killed for its silence.
 const hung = "no progress for "
 
-// life runs one worker process over jobs. It returns those with a result, those under way when it died, and how it
-// died, "" when it ended by itself.
-func (p *Pool) life(ctx context.Context, jobs []harness.Job, bubbles int, w harness.Watch) (played, fallen []harness.Job, death string, err error) {
+// life is what one worker process did.
+type life struct {
+	played []harness.Job // those with a result
+	fallen []harness.Job // those under way when it died
+	death  string        // how it died, "" when it played all or was stopped
+}
+
+// life runs one worker process over jobs.
+func (p *Pool) life(ctx context.Context, jobs []harness.Job, bubbles int, w harness.Watch) (life, error) {
 	cmd := exec.Command(p.Command[0], p.Command[1:]...)
 	cmd.Env = append(os.Environ(), "GOTRACEBACK=crash")
 	// A group of its own: Ctrl-C at the terminal is for the parent, who stops the worker between trials.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	stderr := &head1M{}
+	stderr := &words{}
 	cmd.Stderr = stderr
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
-		return nil, nil, "", err
+		return life{}, err
 	}
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
-		return nil, nil, "", err
+		return life{}, err
 	}
 	if err := cmd.Start(); err != nil {
-		return nil, nil, "", fmt.Errorf("worker: %w", err)
+		return life{}, fmt.Errorf("worker: %w", err)
 	}
-	stopping := context.AfterFunc(ctx, func() { stdin.Close() })
-	defer stopping()
-	line, _ := json.Marshal(order{Bubbles: bubbles, Jobs: jobs}) // plain values cannot fail
-	if _, err := stdin.Write(append(line, '\n')); err != nil {
-		stderr.Write([]byte("the order was not taken: " + err.Error()))
+	silence := p.Silence
+	if silence == 0 {
+		silence = time.Minute
 	}
 	var silent atomic.Bool
-	watchdog := time.AfterFunc(p.Silence, func() {
+	watchdog := time.AfterFunc(silence, func() {
 		silent.Store(true)
 		cmd.Process.Signal(syscall.SIGQUIT) // the stacks, then death
 	})
-	last := time.AfterFunc(p.Silence+5*time.Second, func() { cmd.Process.Kill() })
+	last := time.AfterFunc(silence+lastWords, func() { cmd.Process.Kill() })
+	// The order may be longer than a pipe holds: from here on the watchdog is what ends a worker that does not read.
+	line, _ := json.Marshal(order{Bubbles: bubbles, Jobs: jobs}) // plain values cannot fail
+	if _, err := stdin.Write(append(line, '\n')); err != nil {
+		stderr.Write([]byte("the order was not taken: " + err.Error() + "\n"))
+	}
+	stopping := context.AfterFunc(ctx, func() { stdin.Close() })
+	defer stopping()
+	var l life
 	under := map[harness.Job]bool{}
-	in := bufio.NewReaderSize(stdout, 64<<10)
-	for {
-		line, err := in.ReadBytes('\n')
-		if err != nil {
-			break
-		}
-		watchdog.Reset(p.Silence)
-		last.Reset(p.Silence + 5*time.Second)
+	in := bufio.NewScanner(stdout)
+	in.Buffer(nil, longestLine)
+	for in.Scan() {
+		watchdog.Reset(silence)
+		last.Reset(silence + lastWords)
 		var r report
-		if json.Unmarshal(line, &r) != nil {
-			stderr.Write(line) // not ours: something printed on stdout
+		if json.Unmarshal(in.Bytes(), &r) != nil {
+			stderr.Write(append(in.Bytes(), '\n')) // not ours: something printed on stdout
 			continue
 		}
 		switch {
@@ -140,26 +169,35 @@ func (p *Pool) life(ctx context.Context, jobs []harness.Job, bubbles int, w harn
 			w.Started(*r.Started)
 		case r.Job != nil && r.Result != nil:
 			delete(under, *r.Job)
-			played = append(played, *r.Job)
+			l.played = append(l.played, *r.Job)
 			w.Played(*r.Job, *r.Result)
 		}
+	}
+	if in.Err() != nil {
+		cmd.Process.Kill() // it writes what nobody reads
 	}
 	failed := cmd.Wait()
 	watchdog.Stop()
 	last.Stop()
-	stdin.Close()
 	for _, j := range jobs {
 		if under[j] {
-			fallen = append(fallen, j)
+			l.fallen = append(l.fallen, j)
 		}
 	}
 	switch {
 	case silent.Load():
-		return played, fallen, hung + p.Silence.String() + "\n" + stderr.String(), nil
+		l.death = hung + silence.String()
+	case in.Err() != nil:
+		l.death = "its report cannot be read: " + in.Err().Error()
 	case failed != nil:
-		return played, fallen, failed.Error() + "\n" + stderr.String(), nil
+		l.death = failed.Error()
+	case len(l.fallen) > 0, len(l.played) < len(jobs) && ctx.Err() == nil:
+		l.death = "it exited with status 0 before its end" // os.Exit in the code under test
+	default:
+		return l, nil
 	}
-	return played, fallen, "", nil
+	l.death += "\n" + stderr.String()
+	return l, nil
 }
 
 func without(jobs, gone []harness.Job) []harness.Job {
@@ -174,49 +212,4 @@ func without(jobs, gone []harness.Job) []harness.Job {
 		}
 	}
 	return rest
-}
-
-// culprit is the part of a death's stacks that says who was at fault: of a crash the first goroutine, of a hang all
-// that were running or waited for a lock.
-func culprit(death string, kind verdict.Kind) string {
-	_, stacks, _ := strings.Cut(death, "\ngoroutine ")
-	blocks := strings.Split(stacks, "\ngoroutine ")
-	if kind == verdict.Crash {
-		return blocks[0]
-	}
-	var out []string
-	for _, b := range blocks {
-		state, _, _ := strings.Cut(b, "\n")
-		if strings.Contains(state, "running") || strings.Contains(state, "runnable") || strings.Contains(state, "Mutex") {
-			out = append(out, b)
-		}
-	}
-	return strings.Join(out, "\n")
-}
-
-// head is the first lines of a death: what was said, and the top of the first stack.
-func head(death string) string {
-	lines := strings.Split(strings.TrimSpace(death), "\n")
-	return strings.Join(lines[:min(len(lines), 12)], "\n")
-}
-
-// head1M keeps the first MiB of what is written to it.
-type head1M struct {
-	mu sync.Mutex
-	b  []byte
-}
-
-var _ io.Writer = (*head1M)(nil)
-
-func (h *head1M) Write(p []byte) (int, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.b = append(h.b, p[:min(len(p), 1<<20-len(h.b))]...)
-	return len(p), nil
-}
-
-func (h *head1M) String() string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return string(h.b)
 }

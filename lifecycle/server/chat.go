@@ -19,6 +19,7 @@ type exchange struct {
 	conn     net.Conn
 	w        http.ResponseWriter
 	r        *http.Request
+	received chan struct{} // closed when the request's body has been read
 	guarded  chan struct{} // closed when the guard has ended
 	produced chan struct{} // closed when the agent has ended; nil before it starts
 }
@@ -55,7 +56,7 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request) *exchange {
 		return nil
 	}
 	_ = conn.SetWriteDeadline(time.Time{})
-	x := &exchange{server: s, run: admitted, conn: conn, w: w, r: r, guarded: make(chan struct{})}
+	x := &exchange{server: s, run: admitted, conn: conn, w: w, r: r, received: make(chan struct{}), guarded: make(chan struct{})}
 	go x.guard()
 	return x
 }
@@ -83,11 +84,22 @@ func (x *exchange) logEnd() {
 func (x *exchange) guard() {
 	defer close(x.guarded)
 	select {
-	case <-x.r.Context().Done():
+	case <-x.left():
 		x.disconnect()
 	case <-x.run.Context().Done():
 	}
 	x.boundLastWrites()
+}
+
+// left waits for the body and is then closed when the client leaves. Before that the request's context says nothing: the HTTP server ends
+// it for every error of reading the body, also for a deadline.
+func (x *exchange) left() <-chan struct{} {
+	select {
+	case <-x.received:
+		return x.r.Context().Done()
+	case <-x.run.Context().Done():
+		return nil
+	}
 }
 
 // disconnect ends the run because the client left or can no longer be written to.

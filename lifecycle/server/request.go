@@ -95,6 +95,7 @@ func (x *exchange) readBody() ([]byte, *problem) {
 	if err != nil {
 		return nil, x.bodyProblem(err)
 	}
+	close(x.received)
 	return body, nil
 }
 
@@ -112,7 +113,7 @@ func (x *exchange) bodyProblem(err error) *problem {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return newProblem(http.StatusRequestTimeout, invalidRequest, fmt.Sprintf("the request body did not arrive within %v", bodyWindow))
 	}
-	if errors.Is(err, io.ErrUnexpectedEOF) {
+	if x.r.Context().Err() != nil { // the connection itself failed, not the form of the body
 		x.run.End(run.Ending{How: run.Disconnected, Message: "the client left while it sent its request"})
 	}
 	return newProblem(http.StatusBadRequest, invalidRequest, "the request body cannot be read")

@@ -118,6 +118,37 @@ func TestABodyThatDoesNotArriveIsRefused(t *testing.T) {
 	})
 }
 
+func TestAClientThatLeavesWhileItSendsIsDisconnected(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := serve(t, silent, nil)
+		conn, err := f.pipes.dial(t.Context(), "", "")
+		require.NoError(t, err)
+		_, err = conn.Write([]byte("POST /v1/chat/completions HTTP/1.1\r\nHost: server.test\r\nContent-Length: 100\r\n\r\n{"))
+		require.NoError(t, err)
+		synctest.Wait()
+		require.NoError(t, conn.Close())
+		synctest.Wait()
+		require.Contains(t, f.log.String(), "ending=disconnected")
+		require.Equal(t, Exit{Clean: true}, f.end())
+	})
+}
+
+func TestABodyOfBrokenChunksIsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := serve(t, silent, nil)
+		conn, err := f.pipes.dial(t.Context(), "", "")
+		require.NoError(t, err)
+		defer conn.Close()
+		_, err = conn.Write([]byte("POST /v1/chat/completions HTTP/1.1\r\nHost: server.test\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"))
+		require.NoError(t, err)
+		buf := make([]byte, 1<<10)
+		n, err := conn.Read(buf)
+		require.NoError(t, err)
+		require.Contains(t, string(buf[:n]), "400 Bad Request")
+		require.Equal(t, Exit{Clean: true}, f.end())
+	})
+}
+
 func TestModelsAndHealth(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := serve(t, silent, nil)

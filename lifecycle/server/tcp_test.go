@@ -18,7 +18,7 @@ import (
 
 // provider is a real one over TCP. It says one word and then, when stall is set, waits to be left.
 func provider(t *testing.T, stall bool) (baseURL string, started, left chan struct{}) {
-	started, left = make(chan struct{}, 1), make(chan struct{}, 1)
+	started, left = make(chan struct{}, 8), make(chan struct{}, 8)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "text/event-stream")

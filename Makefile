@@ -1,0 +1,39 @@
+.PHONY: help build test lint mutants real bench fuzz update tidy clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "%-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## build bin/stallwright
+	go build -o bin/stallwright ./cmd/stallwright
+
+test: ## all tests under the race detector, the scenarios in virtual time among them
+	go test -race ./...
+
+lint: ## gofmt, vet, staticcheck, a tidy go.mod
+	@test -z "$$(gofmt -l .)" || { gofmt -l . >&2; echo "gofmt would change the files above" >&2; exit 1; }
+	go vet ./...
+	go tool staticcheck ./...
+	go mod tidy -diff
+
+mutants: ## build all mutants at once and play each: the suite must catch every one
+	go run ./scenarios/mutants/play -require-two
+
+real: build ## the same cases on a child process over TCP
+	bin/stallwright run --time real
+
+bench: ## benchmarks, in the form benchstat reads
+	go test -run '^$$' -bench . -benchmem ./...
+
+fuzz: ## each fuzz test for ten seconds
+	@for pkg in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u); do \
+	  for f in $$(grep -h '^func Fuzz' $$pkg/*_test.go | sed 's/func \(Fuzz[A-Za-z0-9_]*\).*/\1/'); do \
+	    go test -run '^$$' -fuzz "^$$f$$" -fuzztime 10s $$pkg || exit 1; done; done
+
+update: ## rewrite the golden files
+	go test ./... -update
+
+tidy: ## go.mod and go.sum
+	go mod tidy
+
+clean: ## what the build left
+	rm -rf bin

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/stallwright/stallwright/harness"
+	"github.com/stallwright/stallwright/harness/invariant"
+	"github.com/stallwright/stallwright/harness/verdict"
+	"github.com/stallwright/stallwright/scenarios"
+	"github.com/stallwright/stallwright/scenarios/mutants"
+)
+
+// library is all that can be played and promised.
+type library struct {
+	scenarios  []harness.Scenario
+	canary     harness.Scenario
+	guarantees []verdict.Guarantee
+	seed       []scenarios.Paragraph
+	mutants    func() ([]mutants.Mutant, error)
+}
+
+func builtin() library {
+	return library{
+		scenarios: scenarios.All(), canary: scenarios.Canary(), guarantees: scenarios.Catalogue(), seed: scenarios.Seed(),
+		mutants: mutants.All,
+	}
+}
+
+// cases lists the cases of all scenarios, in their order; the canary's are not among them.
+func (l library) cases() []harness.Case {
+	var out []harness.Case
+	for _, s := range l.scenarios {
+		out = append(out, s.Cases()...)
+	}
+	return out
+}
+
+// find returns the case of that ID, the canary's included.
+func (l library) find(id string) (harness.Case, bool) {
+	for _, s := range append(slices.Clone(l.scenarios), l.canary) {
+		if s.ID != verdict.Scenario(id) {
+			continue
+		}
+		for _, c := range s.Cases() {
+			if c.ID() == id {
+				return c, true
+			}
+		}
+	}
+	return harness.Case{}, false
+}
+
+func (l library) isCanary(id string) bool { return verdict.Scenario(id) == l.canary.ID }
+
+func (l library) guarantee(id string) (verdict.Guarantee, bool) {
+	i := slices.IndexFunc(l.guarantees, func(g verdict.Guarantee) bool { return g.ID == id })
+	if i < 0 {
+		return verdict.Guarantee{}, false
+	}
+	return l.guarantees[i], true
+}
+
+// level is the level of a guarantee; what the catalogue lacks, such as a case's own "", is a must.
+func (l library) level(id string) verdict.Level {
+	if g, ok := l.guarantee(id); ok {
+		return g.Level
+	}
+	return verdict.Must
+}
+
+// standing is a check that is made in every case.
+type standing struct{ name, guarantee string }
+
+// standings lists the checks that no scenario declares: the invariants, and what the stages look for at the end.
+func standings() []standing {
+	out := []standing{{"no-goroutine-left", "leak.goroutines"}}
+	for _, v := range invariant.All() {
+		out = append(out, standing{v.Name, v.Guarantee})
+	}
+	return out
+}
+
+// everywhere reports whether each case is evidence for the guarantee.
+func everywhere(guarantee string) bool {
+	return slices.ContainsFunc(standings(), func(s standing) bool { return s.guarantee == guarantee })
+}
+
+// declares lists the scenarios with a check of their own for the guarantee.
+func (l library) declares(guarantee string) []harness.Scenario {
+	var out []harness.Scenario
+	for _, s := range l.scenarios {
+		if slices.ContainsFunc(s.Cases(), func(c harness.Case) bool { return slices.Contains(c.Guarantees(), guarantee) }) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// evidence lists the scenarios that are evidence for the guarantee: those that declare a check for it, or else all
+// of them if it is looked at everywhere.
+func (l library) evidence(guarantee string) []harness.Scenario {
+	if own := l.declares(guarantee); own != nil || !everywhere(guarantee) {
+		return own
+	}
+	return l.scenarios
+}
+
+// covered names the guarantees that have evidence at all.
+func (l library) covered() map[string]bool {
+	out := map[string]bool{}
+	for _, c := range l.cases() {
+		for _, g := range c.Guarantees() {
+			out[g] = true
+		}
+	}
+	for _, s := range standings() {
+		out[s.guarantee] = true
+	}
+	return out
+}
+
+// checkIDs are the IDs of all checks of a case, and the same without its variant.
+func checkIDs(c harness.Case) []string {
+	var names []string
+	for _, check := range c.Checks() {
+		names = append(names, check.Name)
+	}
+	for _, s := range standings() {
+		names = append(names, s.name)
+	}
+	var out []string
+	for _, name := range names {
+		out = append(out, c.ID()+"::"+name)
+		if c.Variant.Name != "" {
+			out = append(out, c.Scenario.ID+"::"+name)
+		}
+	}
+	return out
+}
+
+// area is the part of a scenario's ID before the slash.
+func area(scenario string) string {
+	a, _, _ := strings.Cut(scenario, "/")
+	return a
+}
+
+// words are the IDs of everything, for hints and completion.
+func (l library) words() []string {
+	var out []string
+	add := func(w string) {
+		if !slices.Contains(out, w) {
+			out = append(out, w)
+		}
+	}
+	for _, s := range append(slices.Clone(l.scenarios), l.canary) {
+		add(area(s.ID))
+		add(s.ID)
+		for _, c := range s.Cases() {
+			add(c.ID())
+		}
+	}
+	for _, g := range l.guarantees {
+		add(g.Area())
+		add(g.ID)
+	}
+	return out
+}
+
+// checkWords are the IDs of all checks.
+func (l library) checkWords() []string {
+	var out []string
+	for _, c := range l.cases() {
+		out = append(out, checkIDs(c)...)
+	}
+	return out
+}

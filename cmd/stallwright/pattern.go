@@ -1,0 +1,215 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/stallwright/stallwright/harness"
+	"github.com/stallwright/stallwright/harness/verdict"
+)
+
+// pattern is an ID or a glob of guarantees, scenarios, cases, checks or areas.
+type pattern struct {
+	text string
+	re   *regexp.Regexp
+}
+
+// compile makes a pattern of its text: * is any letters within a part of an ID, ** any letters.
+func compile(text string) pattern {
+	quoted := regexp.QuoteMeta(text)
+	quoted = strings.ReplaceAll(quoted, `\*\*`, `.*`)
+	quoted = strings.ReplaceAll(quoted, `\*`, `[^./@:]*`)
+	return pattern{text, regexp.MustCompile("^" + quoted + "$")} // what is quoted compiles
+}
+
+func (p pattern) fits(ids ...string) bool { return slices.ContainsFunc(ids, p.re.MatchString) }
+
+// hits says what a pattern is about.
+type hits struct {
+	cases      []string // IDs of the cases that it names, by area, scenario, case or check
+	checks     []string // IDs of the checks that it names: not the whole of their cases
+	guarantees []string
+}
+
+// look finds what p is about: the canary only when it names nothing else.
+func (l library) look(p pattern) hits {
+	var h hits
+	name := func(cases []harness.Case) {
+		for _, c := range cases {
+			if p.fits(area(c.Scenario.ID), c.Scenario.ID, c.ID()) {
+				h.cases = append(h.cases, c.ID())
+				continue
+			}
+			for _, id := range checkIDs(c) {
+				if p.fits(id) {
+					h.checks = append(h.checks, id)
+				}
+			}
+		}
+	}
+	name(l.cases())
+	for _, g := range l.guarantees {
+		// An area without scenarios is one of guarantees.
+		if p.fits(g.ID) || p.fits(g.Area()) && h.cases == nil {
+			h.guarantees = append(h.guarantees, g.ID)
+		}
+	}
+	if h.cases == nil && h.checks == nil && h.guarantees == nil {
+		name(l.canary.Cases())
+	}
+	return h
+}
+
+func (h hits) none() bool { return h.cases == nil && h.checks == nil && h.guarantees == nil }
+
+// unknown is the error for patterns that match nothing, or nil.
+func (l library) unknown(patterns []string) error {
+	var errs []error
+	var hint string
+	for _, text := range patterns {
+		if !l.look(compile(text)).none() {
+			continue
+		}
+		errs = append(errs, fmt.Errorf("%q matches no guarantee, scenario, case, check or area", text))
+		words := l.words()
+		if strings.Contains(text, "::") {
+			words = l.checkWords()
+		}
+		if near := didYouMean(text, words, ""); near != "" {
+			hint += near + "\n"
+		}
+	}
+	if errs == nil {
+		return nil
+	}
+	if hint == "" {
+		hint = "`stallwright list` shows the scenarios, `stallwright list --guarantees` the guarantees"
+	}
+	return &trouble{exitUsage, errors.Join(errs...), hint}
+}
+
+// choose returns the cases that the patterns select, in the library's order; no pattern selects all.
+func (l library) choose(patterns []string) ([]harness.Case, error) {
+	if err := l.unknown(patterns); err != nil {
+		return nil, err
+	}
+	if len(patterns) == 0 {
+		return l.cases(), nil
+	}
+	var chosen []harness.Case
+	all := append(l.cases(), l.canary.Cases()...)
+	for _, text := range patterns {
+		h := l.look(compile(text))
+		for _, c := range all {
+			if h.selects(l, c) {
+				chosen = append(chosen, c)
+			}
+		}
+	}
+	var out []harness.Case
+	for _, c := range all {
+		if slices.ContainsFunc(chosen, func(o harness.Case) bool { return o.ID() == c.ID() }) {
+			out = append(out, c)
+		}
+	}
+	return out, nil
+}
+
+func (h hits) selects(l library, c harness.Case) bool {
+	if slices.Contains(h.cases, c.ID()) {
+		return true
+	}
+	for _, id := range checkIDs(c) {
+		if slices.Contains(h.checks, id) {
+			return true
+		}
+	}
+	if l.isCanary(c.ID()) {
+		return false // it is evidence for no guarantee
+	}
+	for _, g := range h.guarantees {
+		if slices.Contains(c.Guarantees(), g) || everywhere(g) && l.declares(g) == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// leftOut is what --skip leaves out: whole cases, or single checks of those that are played for others.
+type leftOut struct {
+	cases, checks, guarantees []string
+}
+
+func (l library) leaveOut(patterns []string) (leftOut, error) {
+	if err := l.unknown(patterns); err != nil {
+		return leftOut{}, err
+	}
+	var out leftOut
+	for _, text := range patterns {
+		h := l.look(compile(text))
+		out.cases = append(out.cases, h.cases...)
+		out.checks = append(out.checks, h.checks...)
+		out.guarantees = append(out.guarantees, h.guarantees...)
+	}
+	return out, nil
+}
+
+// whole reports whether nothing of the case is left to be judged.
+func (o leftOut) whole(c harness.Case) bool {
+	if slices.Contains(o.cases, c.ID()) {
+		return true
+	}
+	for _, check := range c.Checks() {
+		if !o.check(c.ID()+"::"+check.Name, check.Guarantee) {
+			return false
+		}
+	}
+	return true
+}
+
+// check reports whether one check is left out. It is named with the variant of its case or without.
+func (o leftOut) check(id, guarantee string) bool {
+	c, name, _ := strings.Cut(id, "::")
+	return slices.Contains(o.checks, id) || slices.Contains(o.checks, verdict.Scenario(c)+"::"+name) ||
+		guarantee != "" && slices.Contains(o.guarantees, guarantee)
+}
+
+const whyLeftOut = "left out by --skip"
+
+// skipped is the result of a case that is left out.
+func (o leftOut) skipped(c harness.Case, seed uint64) verdict.Result {
+	r := verdict.Result{
+		Case: c.ID(), Claim: c.Scenario.Claim, Verdict: verdict.Skip, Reason: verdict.Filtered, Why: whyLeftOut, Attempt: 1, Seed: seed,
+	}
+	for _, check := range c.Checks() {
+		r.Findings = append(r.Findings, verdict.Finding{
+			Check: c.ID() + "::" + check.Name, Guarantee: check.Guarantee, Verdict: verdict.Skip, Reason: verdict.Filtered,
+			Observed: whyLeftOut,
+		})
+	}
+	return r
+}
+
+// filter takes the judgements of checks that are left out from a result.
+func (o leftOut) filter(r verdict.Result) verdict.Result {
+	if len(o.checks) == 0 && len(o.guarantees) == 0 {
+		return r
+	}
+	findings := slices.Clone(r.Findings)
+	changed := false
+	for i, f := range findings {
+		if o.check(f.Check, f.Guarantee) {
+			findings[i] = verdict.Finding{
+				Check: f.Check, Guarantee: f.Guarantee, Verdict: verdict.Skip, Reason: verdict.Filtered, Observed: whyLeftOut,
+			}
+			changed = true
+		}
+	}
+	if changed {
+		r.Findings, r.Verdict = findings, verdict.Worst(findings)
+	}
+	return r
+}

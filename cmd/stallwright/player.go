@@ -1,0 +1,43 @@
+package main
+
+import (
+	"time"
+
+	"github.com/stallwright/stallwright/harness"
+	"github.com/stallwright/stallwright/harness/process"
+	"github.com/stallwright/stallwright/harness/reference"
+	"github.com/stallwright/stallwright/harness/worker"
+)
+
+// silence is how long a worker may report nothing: a virtual trial takes milliseconds, and some tenths of a second on
+// a busy machine with the race detector.
+const silence = 30 * time.Second
+
+// newPlayer makes what plays a plan.
+func (c *cli) newPlayer(p plan) (harness.Player, error) {
+	if p.attached() {
+		return &process.Pool{
+			Target: harness.Target{Name: p.url, Features: claims(), URL: p.url}, Find: c.library.find,
+			Listen: p.listen, Windows: &p.windows, AllowRemote: p.allowRemote,
+		}, nil
+	}
+	executable, err := c.executable()
+	if err != nil {
+		return nil, err
+	}
+	if p.virtual {
+		return &worker.Pool{
+			Command: []string{executable, "worker"}, Bubbles: p.jobs, Silence: silence, Package: reference.Package, Find: c.library.find,
+		}, nil
+	}
+	return &process.Pool{Target: reference.Target(executable), Find: c.library.find, Instances: p.jobs}, nil
+}
+
+// claims are what a server that runs already is taken to offer. What only a server started by us can be shown stands
+// among them, so that it counts as unavailable and not as declined; aura.* events are off unless a server is told.
+func claims() []harness.Feature {
+	return []harness.Feature{
+		harness.Streaming, harness.NonStreaming, harness.ErrorFrames, harness.Signals, harness.LogFields, harness.Goroutines,
+		harness.Files, harness.Sockets, harness.Children,
+	}
+}

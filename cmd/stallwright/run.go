@@ -1,0 +1,282 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/url"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stallwright/stallwright/harness"
+	"github.com/stallwright/stallwright/reports"
+)
+
+// runFlags are the flags of run, as given.
+type runFlags struct {
+	time         string
+	jobs         int
+	seed         uint64
+	repeat       int
+	verbose      bool
+	quiet        bool
+	first        bool
+	maxFailures  int
+	reports      []string
+	format       string
+	color        string
+	ascii        bool
+	strict       bool
+	skip         []string
+	timeout      time.Duration
+	url          string
+	listen       string
+	windows      harness.Windows
+	windowsGiven []string
+	allowRemote  string
+	progress     string
+	heartbeat    time.Duration
+}
+
+// plan is how cases are played: what a player is made from.
+type plan struct {
+	virtual     bool
+	jobs        int    // bubbles at once in virtual time, servers at once in real time
+	url         string // of a server that runs already
+	allowRemote string // the one host besides this machine
+	listen      string // where the fake provider listens for a server that runs already
+	windows     harness.Windows
+}
+
+func (p plan) attached() bool { return p.url != "" }
+
+// server is what the report calls the server under test.
+func (p plan) server() string { return cmp.Or(p.url, "reference") }
+
+func (p plan) time() string {
+	if p.virtual {
+		return "virtual"
+	}
+	return "real"
+}
+
+const defaultListen = "127.0.0.1:4010"
+
+func (c *cli) runCommand() *cobra.Command {
+	f := runFlags{format: "text", color: "auto", progress: "auto", windows: harness.Production()}
+	cmd := &cobra.Command{
+		Use:   "run [PATTERN...]",
+		Short: "play cases on a server and judge what it did",
+		Long: "Plays the selected cases, all without a PATTERN, on the built-in server or on one that already runs (--url), and\n" +
+			"judges what was seen.\n\n" +
+			"A PATTERN is the ID or a glob of a scenario (area/name), a case (area/name@variant), a check (case::name), a\n" +
+			"guarantee (area.name), or an area alone; * stands for letters within a part, ** for parts as well.\n\n" +
+			"Failure blocks and closing lines go to stdout, or the results as JSON with --format json; all else to stderr.\n" +
+			"Every long flag may also stand in the environment as STALLWRIGHT_UPPER_SNAKE. `stallwright explain exit` lists\n" +
+			"the exit codes.",
+		Example: "  stallwright run first-chunk cancel -v\n" +
+			"  stallwright run first-chunk/fires@no-headers --seed 4182 --time real\n" +
+			"  stallwright run --url http://127.0.0.1:8080 --window first-chunk=5s --report junit",
+		ValidArgsFunction: c.complete,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := c.readEnvironment(cmd); err != nil {
+				return err
+			}
+			return c.runVerb(cmd, f, args)
+		},
+	}
+	fs := cmd.Flags()
+	fs.SortFlags = false
+	fs.Var(choice{&f.time, []string{"virtual", "real"}}, "time", "the clock (default virtual for the built-in server, real with --url)")
+	fs.IntVarP(&f.jobs, "jobs", "j", 0, "trials at once in virtual time, servers at once in real time (default the cores; at most 4 servers, 1 attached)")
+	fs.Uint64Var(&f.seed, "seed", 0, "seed of all that is random (default a random one, which is printed)")
+	fs.IntVar(&f.repeat, "repeat", 1, "play each case so many times")
+	fs.Var(list{values: &f.skip}, "skip", "leave out what this pattern selects; may be repeated")
+	fs.BoolVarP(&f.first, "first-failure", "x", false, "the same as --max-failures 1")
+	fs.IntVar(&f.maxFailures, "max-failures", 0, "start no case after so many failed; 0 is no bound")
+	fs.DurationVar(&f.timeout, "timeout", 0, "start no case after this time; 0 is no bound")
+	fs.BoolVar(&f.strict, "strict", false, "a SHOULD counts as a MUST")
+	fs.StringVar(&f.url, "url", "", "attach to the server that runs at this address")
+	fs.StringVar(&f.listen, "provider-listen", defaultListen, "where the fake provider listens for an attached server")
+	fs.Var(windows{&f.windows, &f.windowsGiven}, "window", "NAME=DURATION: a clock of the attached server; may be repeated (default those of production)")
+	fs.StringVar(&f.allowRemote, "allow-remote", "", "the one host beside this machine that --url may name")
+	fs.Var(list{values: &f.reports}, "report", "junit or json, and =PATH: a report besides; may be repeated")
+	fs.Var(choice{&f.format, []string{"text", "json"}}, "format", "what goes to stdout")
+	fs.BoolVarP(&f.verbose, "verbose", "v", false, "a line for each case that passed or was skipped too")
+	fs.BoolVarP(&f.quiet, "quiet", "q", false, "only the closing lines")
+	fs.Var(choice{&f.progress, []string{"auto", "live", "plain", "none"}}, "progress", "how progress is shown on stderr")
+	fs.DurationVar(&f.heartbeat, "heartbeat", 30*time.Second, "how often plain progress says that all is well")
+	fs.Var(choice{&f.color, []string{"auto", "always", "never"}}, "color", "colours")
+	fs.BoolVar(&f.ascii, "ascii", false, "nothing but ASCII")
+	return cmd
+}
+
+// plan checks the flags and makes the plan of them.
+func (f *runFlags) plan(changed func(flag string) bool) (plan, error) {
+	p := plan{virtual: f.url == "", url: f.url, allowRemote: f.allowRemote, windows: f.windows}
+	if f.time != "" {
+		p.virtual = f.time == "virtual"
+	}
+	for _, least := range []struct {
+		flag      string
+		value, at int64
+	}{
+		{"repeat", int64(f.repeat), 1}, {"max-failures", int64(f.maxFailures), 0}, {"timeout", int64(f.timeout), 0}, {"heartbeat", int64(f.heartbeat), 1},
+	} {
+		if least.value < least.at {
+			return plan{}, misuse("", "--%s is too small", least.flag)
+		}
+	}
+	if changed("jobs") && f.jobs < 1 {
+		return plan{}, misuse("", "--jobs %d: want 1 or more", f.jobs)
+	}
+	if p.virtual && f.url != "" {
+		return plan{}, misuse("leave --time out", "a server at a URL cannot be played in virtual time")
+	}
+	if f.url == "" {
+		for _, flag := range []string{"provider-listen", "window", "allow-remote"} {
+			if changed(flag) {
+				return plan{}, misuse("name it with --url", "--%s is about a server that already runs", flag)
+			}
+		}
+	} else {
+		p.listen = f.listen
+		if err := f.checkAddresses(); err != nil {
+			return plan{}, err
+		}
+	}
+	cores := runtime.GOMAXPROCS(0)
+	switch {
+	case f.jobs > 0:
+		p.jobs = f.jobs
+	case p.virtual:
+		p.jobs = cores
+	case p.attached():
+		p.jobs = 1
+	default:
+		p.jobs = min(4, cores)
+	}
+	return p, nil
+}
+
+func (f *runFlags) checkAddresses() error {
+	u, err := url.Parse(f.url)
+	if err != nil || u.Scheme != "http" || u.Hostname() == "" {
+		return misuse("give it as http://127.0.0.1:8080", "--url is not an http:// address")
+	}
+	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return misuse("give it as http://127.0.0.1:8080", "--url holds more than an address and a path")
+	}
+	if !isLoopback(u.Hostname()) && u.Hostname() != f.allowRemote {
+		return misuse("if faults may be played to it: --allow-remote "+u.Hostname(), "%s is not this machine", u.Hostname())
+	}
+	host, _, err := net.SplitHostPort(f.listen)
+	if err != nil {
+		return misuse("give it as "+defaultListen, "--provider-listen %s is not HOST:PORT", f.listen)
+	}
+	if !isLoopback(host) && f.allowRemote == "" {
+		return misuse("name the host that may reach it with --allow-remote", "--provider-listen %s is open to other machines", f.listen)
+	}
+	return nil
+}
+
+// isLoopback reports whether a host is this machine by its very name.
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+func (c *cli) runVerb(cmd *cobra.Command, f runFlags, patterns []string) error {
+	p, err := f.plan(cmd.Flags().Changed)
+	if err != nil {
+		return err
+	}
+	chosen, err := c.library.choose(patterns)
+	if err != nil {
+		return err
+	}
+	out, err := c.library.leaveOut(f.skip)
+	if err != nil {
+		return err
+	}
+	if !cmd.Flags().Changed("seed") {
+		f.seed = uint64(rand.Uint32()) // short enough to be typed
+	}
+	s := &session{
+		cli: c, plan: p, flags: f, out: out,
+		run: reports.Run{
+			ID: fmt.Sprintf("%08x", rand.Uint32()), Version: version(), Server: p.server(), Time: p.time(), Seed: f.seed,
+			Jobs: p.jobs, Args: f.args(patterns), Strict: f.strict,
+		},
+	}
+	s.schedule(chosen)
+	if len(s.jobs) == 0 {
+		c.say("stallwright: error: ", nothingLeft(patterns, len(chosen)))
+		c.say("stallwright: hint: ", "`stallwright list` shows what there is to play")
+		return ended(ending{empty: true}.code())
+	}
+	if s.files, err = openReports(f.reports); err != nil {
+		return err
+	}
+	defer s.files.close()
+	player, err := c.player(p)
+	if err != nil {
+		return internal(err)
+	}
+	return ended(s.play(cmd.Context(), player))
+}
+
+func nothingLeft(patterns []string, chosen int) string {
+	switch {
+	case chosen > 0:
+		return "nothing is left to play: --skip leaves out all that was selected"
+	case len(patterns) > 0:
+		return "nothing to play: no scenario covers " + strings.Join(patterns, " ") + " yet"
+	default:
+		return "nothing to play"
+	}
+}
+
+// args are the words of the command line that change what is tested.
+func (f *runFlags) args(patterns []string) []string {
+	args := slices.Clone(patterns)
+	for _, s := range f.skip {
+		args = append(args, "--skip", s)
+	}
+	if f.repeat > 1 {
+		args = append(args, "--repeat", fmt.Sprint(f.repeat))
+	}
+	if f.time != "" {
+		args = append(args, "--time", f.time)
+	}
+	if f.strict {
+		args = append(args, "--strict")
+	}
+	if f.url != "" {
+		args = append(args, "--url", f.url)
+	}
+	return append(args, f.attachedArgs()...)
+}
+
+// attachedArgs are the words besides the URL that say how an attached server is played.
+func (f *runFlags) attachedArgs() []string {
+	var args []string
+	if f.url == "" {
+		return nil
+	}
+	if f.listen != defaultListen {
+		args = append(args, "--provider-listen", f.listen)
+	}
+	for _, w := range f.windowsGiven {
+		args = append(args, "--window", w)
+	}
+	if f.allowRemote != "" {
+		args = append(args, "--allow-remote", f.allowRemote)
+	}
+	return args
+}

@@ -1,0 +1,132 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/stallwright/stallwright/harness"
+)
+
+const (
+	// askWait bounds one look at whether an attached server is up.
+	askWait = 2 * time.Second
+	// firstPause and longestPause are between such looks: a stranger gives no sign that could be waited for.
+	firstPause   = 50 * time.Millisecond
+	longestPause = time.Second
+)
+
+// targetError says that the server under test could not be had.
+func targetError(subject, hint string, err error) error {
+	return &harness.TargetError{Subject: subject, Hint: hint, Err: err}
+}
+
+// attach finds the server at a URL and waits until it answers.
+func (r *run) attach(ctx context.Context) (host, error) {
+	h, err := parse(r.Target.URL, r.AllowRemote)
+	if err != nil {
+		return host{}, targetError("attaching to "+redacted(r.Target.URL), "give the address as http://127.0.0.1:PORT", err)
+	}
+	h.windows = harness.Short().With(harness.Set{})
+	if r.Windows != nil {
+		h.windows = *r.Windows
+	}
+	if hint, err := answers(ctx, h, r.wait()); err != nil {
+		return host{}, targetError("attaching to "+redacted(r.Target.URL), hint, err)
+	}
+	return h, nil
+}
+
+// redacted is a URL without what may be secret in it.
+func redacted(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return "the server"
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+}
+
+// parse reads the address of a server to attach to. A path that ends in /v1 means the same without it.
+func parse(raw, remote string) (host, error) {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return host{}, errors.New("that is not a URL") // the error of url.Parse quotes it, keys and all
+	}
+	switch {
+	case u.Scheme == "https":
+		return host{}, errors.New("https is not supported: the faults that are played need the plain connection")
+	case u.Scheme != "http", u.Hostname() == "":
+		return host{}, errors.New("it is not an http:// address")
+	case u.User != nil, u.RawQuery != "":
+		return host{}, errors.New("a user or a query has no meaning in it")
+	}
+	name := u.Hostname()
+	if ip := net.ParseIP(name); name != "localhost" && (ip == nil || !ip.IsLoopback()) && name != remote {
+		return host{}, fmt.Errorf("%s is not this machine; faults are played to another only when it is allowed by name", name)
+	}
+	port := u.Port()
+	if port == "" {
+		port = "80"
+	}
+	return host{address: net.JoinHostPort(name, port), base: strings.TrimSuffix(strings.TrimSuffix(u.Path, "/"), "/v1")}, nil
+}
+
+// answers polls until the server gives any HTTP answer but a 5xx: nothing else tells when a stranger is up. When it
+// does not within wait, the error is of the last try.
+func answers(ctx context.Context, h host, wait time.Duration) (hint string, err error) {
+	waiting, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	client := &http.Client{
+		Transport:     &http.Transport{DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		for _, path := range []string{"/health", "/v1/models"} {
+			failed := look(waiting, client, "http://"+h.address+h.base+path)
+			if failed == nil {
+				return "", nil
+			}
+			if err == nil || waiting.Err() == nil { // a look that was cut short tells nothing new
+				err = failed
+			}
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-waiting.Done():
+			timer.Stop()
+			if ctx.Err() != nil {
+				return "", context.Cause(ctx)
+			}
+			hint = "start the server first, and check its address"
+			if strings.Contains(err.Error(), "malformed HTTP") {
+				hint = "something else than an HTTP server answers there"
+			}
+			return hint, fmt.Errorf("it did not answer within %s: %w", wait, err)
+		}
+	}
+}
+
+// look asks once.
+func look(ctx context.Context, client *http.Client, url string) error {
+	ctx, cancel := context.WithTimeout(ctx, askWait)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return err
+	}
+	resp.Body.Close()
+	if resp.StatusCode >= 500 {
+		return fmt.Errorf("GET %s: %s", url, http.StatusText(resp.StatusCode))
+	}
+	return nil
+}

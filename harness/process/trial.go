@@ -1,0 +1,84 @@
+package process
+
+import (
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/stallwright/stallwright/harness"
+	"github.com/stallwright/stallwright/harness/verdict"
+)
+
+// lostWait is how long after its limit a trial may still take to return. With its connections cut its script can
+// only wait for what does not come, or let time go by: above both.
+const lostWait = 2 * patience
+
+// trial plays one case on a host. lived says whether the host was still there at its end, or had a right not to be.
+func (r *run) trial(w work, h host, alone bool) (res verdict.Result, lived bool) {
+	began := time.Now()
+	defer func() {
+		if p := recover(); p != nil {
+			res = harness.Fell(w.c, w.Seed, verdict.Error, verdict.Crash, "trial", fmt.Sprintf("%v\n%s", p, debug.Stack()))
+		}
+		res.Wall = time.Since(began)
+	}()
+	l := &links{}
+	stage := h.stage(r.fake, r.lacks(alone), l)
+	if alone && h.child != nil {
+		stage.Server = h.child
+		stage.Census = func() map[harness.Feature]int { return census(h.child.cmd.Process.Pid) }
+		h.child.log.tell(&harness.LogWriter{Timeline: stage.Timeline})
+		defer h.watchExit(stage)()
+	}
+	t := harness.NewTrial(w.c, stage, w.Seed, int(r.number.Add(1)))
+	played := make(chan struct{})
+	go func() { // waited for below
+		defer close(played)
+		t.Play()
+	}()
+	late := false
+	limit := time.NewTimer(r.caseLimit())
+	defer limit.Stop()
+	select {
+	case <-played:
+	case <-limit.C:
+		late = true
+		l.cut()
+		lost := time.NewTimer(lostWait)
+		defer lost.Stop()
+		select {
+		case <-played:
+		case <-lost.C:
+			return harness.Fell(w.c, w.Seed, verdict.Error, verdict.Hang, "no-end", fmt.Sprintf("the scenario itself did not return, %s after its limit of %s", lostWait, r.caseLimit())), true
+		}
+	}
+	t.Strike()
+	res, lived = t.Judge(), true
+	if c := h.child; c != nil && c.ended() && !c.signalled.Load() {
+		lived = false
+		if res.Verdict != verdict.Fail && res.Verdict != verdict.Error {
+			res = harness.Fell(w.c, w.Seed, verdict.Fail, verdict.Crash, "exit", "the server "+c.ending()+c.lastLines())
+		}
+	}
+	if late && lived && res.Verdict != verdict.Fail && res.Verdict != verdict.Error {
+		res = harness.Fell(w.c, w.Seed, verdict.Fail, verdict.Hang, "no-end", fmt.Sprintf("the trial was not over after %s", r.caseLimit()))
+	}
+	return res, lived
+}
+
+// watchExit records the exit of the server in the trial's timeline. The function that it returns ends that.
+func (h host) watchExit(stage *harness.Stage) (stop func()) {
+	struck, watched := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(watched)
+		select {
+		case <-h.child.done:
+			stage.Timeline.Add(harness.ProcessLane, "", "exit", h.child.code())
+		case <-struck:
+		}
+	}()
+	return func() {
+		close(struck)
+		<-watched
+	}
+}

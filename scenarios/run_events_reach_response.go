@@ -1,0 +1,90 @@
+package scenarios
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/stallwright/stallwright/fakes/script"
+	"github.com/stallwright/stallwright/harness"
+	"github.com/stallwright/stallwright/harness/caller"
+	"github.com/stallwright/stallwright/harness/expect"
+)
+
+// burst is how many pieces a model sends at one instant: above any buffer of a run that a server is set up with here.
+const burst = 100
+
+// runEventsReachResponse: the events of a run arrive, in order and before its terminal frame.
+func runEventsReachResponse() harness.Scenario {
+	ask := func(steps func(*harness.Trial) []script.Step) func(*harness.Trial) {
+		return func(t *harness.Trial) {
+			t.Script(script.Program{Steps: steps(t)})
+			t.AwaitEnd(t.Ask(caller.Ask{Prompt: "hello", Stream: true}))
+		}
+	}
+	answer := func(think script.Think, text script.Text) []script.Step {
+		return []script.Step{script.Role{}, think, script.Pause{For: text.Every}, text, script.Finish{Reason: "stop"}, script.Usage{Prompt: 11, Completion: 7}, script.Done{}, script.End{}}
+	}
+	check := func(name, noun string, x func(at harness.At) expect.Expectation) harness.Check {
+		return harness.Check{Name: name, Guarantee: "run.events-reach-response", Noun: noun, Expect: x}
+	}
+	just := func(x expect.Expectation) func(harness.At) expect.Expectation {
+		return func(harness.At) expect.Expectation { return x }
+	}
+	session, usage, reasoning := saying(clientEvent, "aura.session_info"), saying(clientEvent, "aura.usage"), saying(clientEvent, "aura.reasoning")
+	firstThought, secondThought := saying(clientEvent, `"weigh it"`), saying(clientEvent, `"decide"`)
+	counted := []harness.Check{
+		check("usage-once", "usage-event", just(expect.Times{What: usage, Min: 1, Max: 1})),
+		check("usage-prompt", "usage-content", just(expect.Says{What: usage, Text: `"prompt_tokens":11`})),
+		check("usage-completion", "usage-content", just(expect.Says{What: usage, Text: `"completion_tokens":7`})),
+		check("usage-total", "usage-content", just(expect.Says{What: usage, Text: `"total_tokens":18`})),
+		check("usage-before-end", "usage-event", just(expect.InOrder{usage, clientFinish, clientDone})),
+	}
+	thoughts := []harness.Check{
+		check("in-order", "event-order", just(expect.InOrder{session, firstThought, secondThought, saying(clientText, "first"), saying(clientText, "second"), usage, clientFinish, clientDone})),
+		check("reasoning-count", "reasoning-event", just(expect.Times{What: reasoning, Min: 2, Max: 2})),
+	}
+	return harness.Scenario{
+		ID:    "run/events-reach-response",
+		Claim: "session, reasoning and usage events reach the client at once, in the model's order, before the terminal frame",
+		Needs: []harness.Feature{harness.Streaming, harness.CustomEvents},
+		Variants: []harness.Variant{
+			{Name: "together", Checks: slices.Concat(counted, thoughts), Play: ask(func(*harness.Trial) []script.Step {
+				return answer(script.Think{Chunks: []string{"weigh it", "decide"}}, script.Text{Chunks: []string{"first ", "second"}})
+			})},
+			{Name: "paced", Play: ask(func(t *harness.Trial) []script.Step {
+				every := t.Windows.Heartbeat * 3 / 7
+				return answer(script.Think{Chunks: []string{"weigh it", "decide"}, Every: every}, script.Text{Chunks: []string{"first ", "second"}, Every: every})
+			}), Checks: slices.Concat(counted, thoughts, []harness.Check{
+				check("reasoning-at-once", "reasoning-delay", func(at harness.At) expect.Expectation {
+					from := at.Heartbeat * 3 / 7
+					return expect.Happens{What: secondThought, After: providerRequest, From: from, To: from + at.Once}
+				}),
+			})},
+			{Name: "burst", Play: ask(func(*harness.Trial) []script.Step {
+				return answer(script.Think{Chunks: pieces(burst)}, script.Text{Chunks: pieces(burst)})
+			}), Checks: slices.Concat(counted, []harness.Check{
+				check("every-thought", "reasoning-event", just(expect.Times{What: reasoning, Min: burst, Max: burst})),
+				check("every-text", "text", just(expect.Reads{What: clientText, Text: strings.Join(pieces(burst), "")})),
+			})},
+			{Name: "before-a-failure", Needs: []harness.Feature{harness.ErrorFrames}, Play: ask(func(*harness.Trial) []script.Step {
+				return []script.Step{script.Think{Chunks: []string{"weigh it", "decide"}}, script.Error{Code: "overloaded", Message: "try again later"}, script.End{}}
+			}), Checks: []harness.Check{
+				check("in-order", "event-order", just(expect.InOrder{session, firstThought, secondThought, clientError, clientDone})),
+			}},
+		},
+		Checks: []harness.Check{
+			check("session-first", "first-event", just(expect.Says{What: clientEvent, Text: "aura.session_info"})),
+			check("session-before-text", "event-order", just(expect.Never{What: clientText, Before: session})),
+			check("session-once", "session-event", just(expect.Times{What: session, Min: 1, Max: 1})),
+		},
+	}
+}
+
+// pieces are n different pieces of text.
+func pieces(n int) []string {
+	out := make([]string, n)
+	for i := range out {
+		out[i] = string(rune('a'+i%26)) + strings.Repeat(".", i/26) + " "
+	}
+	return out
+}

@@ -1,0 +1,106 @@
+package scenarios
+
+import (
+	"slices"
+
+	"github.com/stallwright/stallwright/fakes/fault"
+	"github.com/stallwright/stallwright/fakes/script"
+	"github.com/stallwright/stallwright/harness"
+	"github.com/stallwright/stallwright/harness/caller"
+	"github.com/stallwright/stallwright/harness/expect"
+)
+
+// runIsolated: runs that are under way together know nothing of each other.
+func runIsolated() harness.Scenario {
+	check := func(name, noun string, x expect.Expectation) harness.Check {
+		return harness.Check{Name: name, Guarantee: "run.isolated", Noun: noun, Expect: shows(x)}
+	}
+	// Each run speaks three times, and all of them are between their first words and their last at once.
+	speaks := func(t *harness.Trial, name string, tokens int, after ...script.Step) script.Program {
+		text := script.Text{Chunks: []string{name + "-one ", name + "-two ", name + "-three"}, Every: t.Windows.Heartbeat * 5 / 7}
+		end := []script.Step{script.Pause{For: t.Windows.Heartbeat / 7}, script.Finish{Reason: "stop"}, script.Usage{Prompt: tokens, Completion: 3}, script.Done{}, script.End{}}
+		if after != nil {
+			end = after
+		}
+		return script.Program{When: script.When{Contains: "for-" + name}, Steps: slices.Concat([]script.Step{text}, end)}
+	}
+	programs := func(t *harness.Trial) []script.Program {
+		return []script.Program{
+			speaks(t, "anna", 11), speaks(t, "boris", 12), speaks(t, "clara", 13),
+			speaks(t, "dora", 14, script.Error{Code: "overloaded", Message: "dora-fails"}, script.End{}),
+			speaks(t, "emil", 15, fault.Stall{}),
+		}
+	}
+	together := func(t *harness.Trial) {
+		t.Script(programs(t)...)
+		anna := t.Ask(caller.Ask{Name: "anna", Prompt: "for-anna", Stream: true})
+		boris := t.Ask(caller.Ask{Name: "boris", Prompt: "for-boris"})
+		clara := t.Ask(caller.Ask{Name: "clara", Prompt: "for-clara", Stream: true})
+		dora := t.Ask(caller.Ask{Name: "dora", Prompt: "for-dora", Stream: true})
+		emil := t.Ask(caller.Ask{Name: "emil", Prompt: "for-emil", Stream: true})
+		t.Await(nth(of(clientText, "emil"), 3))
+		emil.Leave(caller.Close)
+		t.AwaitEnd(dora)
+		t.AwaitEnd(anna)
+		t.AwaitEnd(boris)
+		t.AwaitEnd(clara)
+	}
+	inTurn := func(t *harness.Trial) {
+		t.Script(programs(t)...)
+		step := t.Windows.Heartbeat / 11
+		anna := t.Ask(caller.Ask{Name: "anna", Prompt: "for-anna", Stream: true})
+		t.Await(providerRequest)
+		t.Pass(step)
+		boris := t.Ask(caller.Ask{Name: "boris", Prompt: "for-boris"})
+		t.Await(nth(providerRequest, 2))
+		t.Pass(step)
+		emil := t.Ask(caller.Ask{Name: "emil", Prompt: "for-emil", Stream: true})
+		t.Await(nth(providerRequest, 3))
+		t.Pass(step)
+		dora := t.Ask(caller.Ask{Name: "dora", Prompt: "for-dora", Stream: true})
+		t.Await(nth(providerRequest, 4))
+		t.Pass(step)
+		clara := t.Ask(caller.Ask{Name: "clara", Prompt: "for-clara", Stream: true})
+		t.Await(nth(of(clientText, "emil"), 2))
+		t.Pass(step / 2)
+		emil.Leave(caller.Close)
+		t.Await(of(providerLeft, "#3"))
+		t.AwaitEnd(dora)
+		t.AwaitEnd(anna)
+		t.AwaitEnd(boris)
+		t.AwaitEnd(clara)
+	}
+	return harness.Scenario{
+		ID:    "run/isolated",
+		Claim: "runs that go on together each get exactly their own text, usage, failure and cancellation",
+		Needs: []harness.Feature{harness.Streaming, harness.NonStreaming, harness.ErrorFrames},
+		Variants: []harness.Variant{
+			{Name: "together", Play: together, Checks: []harness.Check{
+				check("reads-own-emil", "text", expect.Reads{What: of(clientText, "emil"), Text: "emil-one emil-two emil-three"}),
+			}},
+			{Name: "in-turn", Play: inTurn, Checks: []harness.Check{
+				check("reads-own-emil", "text", expect.Reads{What: of(clientText, "emil"), Text: "emil-one emil-two "}),
+				{Name: "leaving-cancels-own", Guarantee: "run.isolated", Noun: "own-provider-connection", Expect: func(at harness.At) expect.Expectation {
+					return expect.Happens{What: of(providerLeft, "#3"), After: of(clientLeft, "emil"), To: at.Once}
+				}},
+				// A server may close a connection whose answer it has read to the end.
+				check("leaving-spares-anna", "other-provider-connection", expect.Never{What: of(providerLeft, "#1"), Before: of(clientFinish, "anna")}),
+				check("leaving-spares-boris", "other-provider-connection", expect.Never{What: of(providerLeft, "#2"), Before: of(clientFinish, "boris")}),
+				check("leaving-spares-clara", "other-provider-connection", expect.Never{What: of(providerLeft, "#5"), Before: of(clientFinish, "clara")}),
+			}},
+		},
+		Reached: []expect.Event{of(clientLeft, "emil"), nth(providerRequest, 5)},
+		Checks: []harness.Check{
+			check("reads-own-anna", "text", expect.Reads{What: of(clientText, "anna"), Text: "anna-one anna-two anna-three"}),
+			check("reads-own-boris", "text", expect.Reads{What: of(clientText, "boris"), Text: "boris-one boris-two boris-three"}),
+			check("reads-own-clara", "text", expect.Reads{What: of(clientText, "clara"), Text: "clara-one clara-two clara-three"}),
+			check("reads-own-dora", "text", expect.Reads{What: of(clientText, "dora"), Text: "dora-one dora-two dora-three"}),
+			check("counts-own-anna", "usage", expect.Says{What: of(clientUsage, "anna"), Text: "prompt 11, completion 3, total 14"}),
+			check("counts-own-boris", "usage", expect.Says{What: of(clientUsage, "boris"), Text: "prompt 12, completion 3, total 15"}),
+			check("counts-own-clara", "usage", expect.Says{What: of(clientUsage, "clara"), Text: "prompt 13, completion 3, total 16"}),
+			check("only-dora-fails", "error-frame", expect.Times{What: clientError, Min: 1, Max: 1}),
+			check("dora-fails", "error-frame", expect.Times{What: of(clientError, "dora"), Min: 1, Max: 1}),
+			check("others-end-well", "finish", expect.Times{What: clientFinish, Min: 3, Max: 3}),
+		},
+	}
+}

@@ -1,0 +1,72 @@
+package scenarios
+
+import (
+	"time"
+
+	"github.com/stallwright/stallwright/fakes/fault"
+	"github.com/stallwright/stallwright/fakes/script"
+	"github.com/stallwright/stallwright/harness"
+	"github.com/stallwright/stallwright/harness/caller"
+	"github.com/stallwright/stallwright/harness/expect"
+)
+
+// runNothingAfterEnding: what the model sends after the end of its answer or of the run goes nowhere, and nothing new is
+// begun.
+func runNothingAfterEnding() harness.Scenario {
+	ask := func(stream bool, steps func(*harness.Trial) []script.Step) func(*harness.Trial) {
+		return func(t *harness.Trial) {
+			// A further request of the server must be answered: only then does it show what it would send.
+			t.Script(script.Program{Steps: steps(t)}, script.Program{Times: script.Any, Steps: script.Answer("unasked").Steps})
+			t.AwaitEnd(t.Ask(caller.Ask{Prompt: "hello", Stream: stream}))
+		}
+	}
+	trailing := func(*harness.Trial) []script.Step {
+		return append(script.Answer("on ", "time").Steps[:5], script.Text{Chunks: []string{"late"}}, script.Finish{Reason: "length"}, script.Done{}, script.End{})
+	}
+	later := func(t *harness.Trial) []script.Step {
+		return append(script.Answer("on ", "time").Steps[:5], script.Pause{For: t.Stage.Tick}, script.Text{Chunks: []string{"late"}}, script.Finish{Reason: "length"}, script.Done{}, script.End{})
+	}
+	overdue := func(window func(harness.Windows) time.Duration, opening ...script.Step) func(*harness.Trial) []script.Step {
+		return func(t *harness.Trial) []script.Step {
+			return append(opening[:len(opening):len(opening)], script.Pause{For: window(t.Windows) + t.Stage.Tick}, script.Text{Chunks: []string{"late"}}, script.Finish{Reason: "stop"}, script.Done{}, script.End{})
+		}
+	}
+	refusing := func(*harness.Trial) []script.Step { return []script.Step{fault.Status{Code: 503}} }
+	firstChunk := func(w harness.Windows) time.Duration { return w.FirstChunk }
+	inactivity := func(w harness.Windows) time.Duration { return w.Inactivity }
+	stream := func(w harness.Windows) time.Duration { return w.Stream }
+	said := script.Text{Chunks: []string{"on time"}}
+
+	reads := func(text string) []harness.Check {
+		return []harness.Check{{Name: "text", Guarantee: "run.nothing-after-ending", Noun: "late-text", Expect: func(harness.At) expect.Expectation {
+			return expect.Reads{What: clientText, Text: text}
+		}}}
+	}
+	// A run that does not stream and fails has an answer without text.
+	done, failed := []expect.Event{providerDone, clientFinish}, []expect.Event{clientError}
+	return harness.Scenario{
+		ID:    "run/nothing-after-ending",
+		Claim: "after the end of a run none of the model's output reaches the client and no model request starts",
+		Needs: []harness.Feature{harness.Streaming, harness.NonStreaming, harness.ErrorFrames},
+		Variants: []harness.Variant{
+			{Name: "text-with-done", Play: ask(true, trailing), Checks: reads("on time"), Reached: done},
+			{Name: "text-after-done", Play: ask(true, later), Checks: reads("on time"), Reached: done},
+			{Name: "text-with-done-whole", Play: ask(false, trailing), Checks: reads("on time"), Reached: done},
+			{Name: "text-after-done-whole", Play: ask(false, later), Checks: reads("on time"), Reached: done},
+			{Name: "after-first-chunk-window", Play: ask(true, overdue(firstChunk, script.Headers{})), Checks: reads(""), Reached: failed},
+			{Name: "after-inactivity-window", Set: harness.Set{Inactivity: true}, Play: ask(true, overdue(inactivity, said)), Checks: reads("on time"), Reached: failed},
+			{Name: "after-stream-window", Play: ask(true, overdue(stream, said)), Checks: reads("on time"), Reached: failed},
+			{Name: "after-stream-window-whole", Play: ask(false, overdue(stream, said)), Checks: reads(""), Reached: failed},
+			{Name: "after-error-frame", Play: ask(true, func(*harness.Trial) []script.Step {
+				return append([]script.Step{said, script.Error{Code: "overloaded", Message: "try again later"}}, script.Answer("late").Steps...)
+			}), Checks: reads("on time"), Reached: failed},
+			{Name: "after-refusal", Play: ask(true, refusing), Checks: reads(""), Reached: failed},
+			{Name: "after-refusal-whole", Play: ask(false, refusing), Checks: reads(""), Reached: failed},
+		},
+		Checks: []harness.Check{
+			{Name: "no-request-afterwards", Guarantee: "run.nothing-after-ending", Noun: "provider-request", Expect: func(harness.At) expect.Expectation {
+				return expect.Never{What: providerRequest, After: clientEnd}
+			}},
+		},
+	}
+}

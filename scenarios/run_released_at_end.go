@@ -1,0 +1,47 @@
+package scenarios
+
+import (
+	"github.com/stallwright/stallwright/harness"
+	"github.com/stallwright/stallwright/harness/caller"
+	"github.com/stallwright/stallwright/harness/expect"
+)
+
+// runReleasedAtEnd: an ended run holds no connection, no goroutine and no place among the running ones.
+func runReleasedAtEnd() harness.Scenario {
+	var variants []harness.Variant
+	for _, y := range ways() {
+		variants = append(variants, harness.Variant{Name: y.name, Set: y.set, Play: func(t *harness.Trial) {
+			t.Script(parting("first"), y.program(t.Windows), parting("last"))
+			// A server sets some things up at its first request only; the same request before each count makes them equal.
+			t.AwaitEnd(t.Ask(caller.Ask{Name: "first", Prompt: "hello", Stream: true}))
+			t.Census()
+			y.play(t, 2)
+			t.AwaitEnd(t.Ask(caller.Ask{Name: "last", Prompt: "hello again", Stream: true}))
+			t.Census()
+			t.Signal("SIGTERM")
+			t.AwaitExit()
+		}})
+	}
+	return harness.Scenario{
+		ID:       "run/released-at-end",
+		Claim:    "of a run that has ended nothing is left, whatever its ending, and a server told to stop then exits at once",
+		Needs:    []harness.Feature{harness.Streaming, harness.NonStreaming, harness.Signals},
+		Alone:    true,
+		Variants: variants,
+		Reached:  []expect.Event{nth(providerRequest, 3), of(clientFinish, "first"), of(clientFinish, "last")},
+		Checks: []harness.Check{
+			{Name: "exits-at-once", Guarantee: "run.released-at-end", Noun: "exit", Expect: func(at harness.At) expect.Expectation {
+				return expect.Happens{What: exit, After: signal, To: at.Once}
+			}},
+			{Name: "exits-clean", Guarantee: "run.released-at-end", Noun: "exit-code", Expect: func(harness.At) expect.Expectation {
+				return expect.Says{What: exit, Text: "0"}
+			}},
+			{Name: "no-connection-held", Guarantee: "run.released-at-end", Noun: "sockets-held", Needs: []harness.Feature{harness.Sockets}, Expect: func(harness.At) expect.Expectation {
+				return expect.Returns{What: sockets}
+			}},
+			{Name: "no-goroutine-held", Guarantee: "run.released-at-end", Noun: "goroutines-held", Needs: []harness.Feature{harness.Goroutines}, Expect: func(harness.At) expect.Expectation {
+				return expect.Returns{What: goroutines}
+			}},
+		},
+	}
+}

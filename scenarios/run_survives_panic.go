@@ -1,0 +1,55 @@
+package scenarios
+
+import (
+	"github.com/stallwright/stallwright/fakes/script"
+	"github.com/stallwright/stallwright/harness"
+	"github.com/stallwright/stallwright/harness/caller"
+	"github.com/stallwright/stallwright/harness/expect"
+)
+
+// runSurvivesPanic: a panic is the failure of its own run and of nothing else.
+func runSurvivesPanic() harness.Scenario {
+	panics := func(stream bool) func(*harness.Trial) {
+		return func(t *harness.Trial) {
+			text := script.Text{Chunks: []string{"still ", "here ", "all along"}, Every: t.Windows.Heartbeat * 3 / 7}
+			t.Script(script.Program{Steps: []script.Step{text, script.Finish{Reason: "stop"}, script.Usage{Prompt: 9, Completion: 3}, script.Done{}, script.End{}}}, script.Answer("and ", "afterwards"))
+			neighbour := t.Ask(caller.Ask{Name: "neighbour", Prompt: "hello", Stream: true})
+			t.Await(of(clientText, "neighbour"))
+			t.Pass(t.Windows.Heartbeat / 7)
+			victim := t.Ask(caller.Ask{Name: "victim", Prompt: "[[fault:panic]]", Stream: stream})
+			t.AwaitEnd(victim)
+			t.AwaitEnd(neighbour)
+			t.AwaitEnd(t.Ask(caller.Ask{Name: "next", Prompt: "hello again", Stream: true}))
+		}
+	}
+	check := func(name, noun string, x expect.Expectation) harness.Check {
+		return harness.Check{Name: name, Guarantee: "run.survives-panic", Noun: noun, Expect: shows(x)}
+	}
+	return harness.Scenario{
+		ID:    "run/survives-panic",
+		Claim: "a panic ends its own run with one internal error at once, and neighbours and later requests are whole",
+		Needs: []harness.Feature{harness.Streaming, harness.NonStreaming, harness.FaultHooks, harness.ErrorFrames},
+		Variants: []harness.Variant{
+			{Name: "streaming", Play: panics(true), Checks: []harness.Check{
+				check("status", "status", expect.Says{What: of(clientStatus, "victim"), Text: "200 "}),
+				check("ends-properly", "end", expect.InOrder{of(clientError, "victim"), of(clientDone, "victim"), saying(of(clientEnd, "victim"), "complete")}),
+			}},
+			{Name: "whole", Play: panics(false), Checks: []harness.Check{
+				check("status", "status", expect.Says{What: of(clientStatus, "victim"), Text: "500 "}),
+				check("ends-properly", "end", expect.InOrder{of(clientError, "victim"), saying(of(clientEnd, "victim"), "complete")}),
+			}},
+		},
+		Checks: []harness.Check{
+			check("one-error", "error-frame", expect.Times{What: of(clientError, "victim"), Min: 1, Max: 1}),
+			check("names-it", "error-code", expect.Says{What: of(clientError, "victim"), Text: "internal_error"}),
+			{Name: "at-once", Guarantee: "run.survives-panic", Noun: "error-delay", Expect: func(at harness.At) expect.Expectation {
+				return expect.Happens{What: of(clientError, "victim"), After: expect.Event{Lane: "client", Ref: "victim", Kind: "ask"}, To: at.Once}
+			}},
+			check("neighbour-whole", "neighbour", expect.Reads{What: of(clientText, "neighbour"), Text: "still here all along"}),
+			check("neighbour-ends-well", "neighbour", expect.InOrder{of(clientFinish, "neighbour"), of(clientDone, "neighbour")}),
+			check("next-whole", "next-request", expect.Reads{What: of(clientText, "next"), Text: "and afterwards"}),
+			check("next-ends-well", "next-request", expect.InOrder{of(clientFinish, "next"), of(clientDone, "next")}),
+			check("server-lives", "exit", expect.Never{What: exit}),
+		},
+	}
+}

@@ -1,0 +1,134 @@
+package scenarios
+
+import (
+	"fmt"
+
+	"github.com/stallwright/stallwright/fakes/fault"
+	"github.com/stallwright/stallwright/fakes/script"
+	"github.com/stallwright/stallwright/harness"
+	"github.com/stallwright/stallwright/harness/caller"
+)
+
+// way is one way in which a run ends: what the model does, and whether the client stays for it.
+type way struct {
+	name   string
+	set    harness.Set
+	whole  bool           // the request does not stream
+	clock  bool           // a clock ends it
+	leaves caller.Leaving // how the client leaves once the model stalls; it stays when empty
+	steps  func(harness.Windows) []script.Step
+}
+
+// ways are all of them but a shutdown.
+func ways() []way {
+	always := func(steps ...script.Step) func(harness.Windows) []script.Step {
+		return func(harness.Windows) []script.Step { return steps }
+	}
+	spoken := script.Text{Chunks: []string{"so far"}}
+	return []way{
+		{name: "completed", steps: always(parting("all ", "said").Steps...)},
+		{name: "completed-whole", whole: true, steps: always(parting("all ", "said").Steps...)},
+		{name: "refused", steps: always(fault.Status{Code: 500})},
+		{name: "refused-whole", whole: true, steps: always(fault.Status{Code: 500})},
+		{name: "error-frame", steps: always(spoken, script.Error{Code: "overloaded", Message: "try again later"}, script.End{Close: true})},
+		{name: "cut", steps: always(spoken, fault.Cut{})},
+		{name: "cut-whole", whole: true, steps: always(spoken, fault.Cut{})},
+		{name: "reset", steps: always(fault.Reset{})},
+		{name: "first-chunk", clock: true, steps: always(script.Headers{}, fault.Stall{})},
+		{name: "inactivity", clock: true, set: harness.Set{Inactivity: true}, steps: always(spoken, fault.Stall{})},
+		{name: "stream-cap", clock: true, steps: always(spoken, fault.Stall{})},
+		{name: "stream-cap-whole", clock: true, whole: true, steps: always(spoken, fault.Stall{})},
+		{name: "left-before-headers", leaves: caller.Close, steps: always(fault.Stall{})},
+		{name: "left-before-text", leaves: caller.Reset, steps: always(script.Headers{}, fault.Stall{})},
+		{name: "left-in-text", leaves: caller.Close, steps: always(spoken, fault.Stall{})},
+		{name: "left-whole", whole: true, leaves: caller.Close, steps: always(spoken, fault.Stall{})},
+	}
+}
+
+// program is what the model plays for a run that is to end so.
+func (y way) program(w harness.Windows) script.Program { return script.Program{Steps: y.steps(w)} }
+
+// play has one run end so. The run must be the n-th of its trial, and no other is under way.
+func (y way) play(t *harness.Trial, n int) {
+	ref := fmt.Sprintf("#%d", n)
+	r := t.Ask(caller.Ask{Prompt: y.name, Stream: !y.whole})
+	if y.leaves == "" {
+		t.AwaitEnd(r)
+		return
+	}
+	t.Await(of(providerStall, ref))
+	r.Leave(y.leaves)
+	t.Await(of(providerLeft, ref))
+}
+
+// parting is the program of a good answer after which the model's side closes the connection. A server may keep the
+// connections of other answers for its next request, and then holds now one more and now one less.
+func parting(chunks ...string) script.Program {
+	p := script.Answer(chunks...)
+	p.Steps[len(p.Steps)-1] = script.End{Close: true}
+	return p
+}
+
+// leaking plays every way of this set in turn, the whole round a few times, between two counts of what the server
+// holds, and then all that end by a clock at once. The same request before each count makes them equal: a server sets
+// some things up at its first one only.
+func leaking(set harness.Set) func(*harness.Trial) {
+	const rounds = 3
+	return func(t *harness.Trial) {
+		quick, slow := split(set)
+		programs := []script.Program{parting("first")}
+		for range rounds {
+			for _, y := range quick {
+				programs = append(programs, y.program(t.Windows))
+			}
+		}
+		for _, y := range slow {
+			p := y.program(t.Windows)
+			p.Times, p.When.Contains = rounds, "clock-"+y.name
+			programs = append(programs, p)
+		}
+		t.Script(append(programs, parting("last"))...)
+		t.AwaitEnd(t.Ask(caller.Ask{Name: "first", Prompt: "hello", Stream: true}))
+		t.Census()
+		n := 1
+		for range rounds {
+			for _, y := range quick {
+				n++
+				y.play(t, n)
+			}
+		}
+		var under []*caller.Request
+		for range rounds {
+			for _, y := range slow {
+				under = append(under, t.Ask(caller.Ask{Prompt: "clock-" + y.name, Stream: !y.whole}))
+			}
+		}
+		for _, r := range under {
+			t.AwaitEnd(r)
+		}
+		t.AwaitEnd(t.Ask(caller.Ask{Name: "last", Prompt: "hello again", Stream: true}))
+		t.Census()
+	}
+}
+
+// split are the ways that a server with these settings shows: those that end when model or client say so, and those
+// that end when a clock does.
+func split(set harness.Set) (quick, slow []way) {
+	for _, y := range ways() {
+		switch {
+		case y.clock && y.set == set:
+			slow = append(slow, y)
+		case !y.clock:
+			quick = append(quick, y)
+		}
+	}
+	return quick, slow
+}
+
+// leakVariants are the settings under which every way can be played.
+func leakVariants() []harness.Variant {
+	return []harness.Variant{
+		{Name: "all-endings", Play: leaking(harness.Set{})},
+		{Name: "with-inactivity", Set: harness.Set{Inactivity: true}, Play: leaking(harness.Set{Inactivity: true})},
+	}
+}
