@@ -35,6 +35,7 @@ var (
 	providerCut       = expect.Event{Lane: "provider", Kind: "cut"}
 	providerReset     = expect.Event{Lane: "provider", Kind: "reset"}
 	providerHalfClose = expect.Event{Lane: "provider", Kind: "half-close"}
+	providerAwait     = expect.Event{Lane: "provider", Kind: "await"}
 
 	signal     = expect.Event{Lane: "process", Kind: "signal"}
 	exit       = expect.Event{Lane: "process", Kind: "exit"}

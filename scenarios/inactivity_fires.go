@@ -36,6 +36,10 @@ func inactivityFires() harness.Scenario {
 			gap := t.Windows.Inactivity - t.Stage.Tick
 			return silent(script.Pause{For: t.Windows.Inactivity / 7}, script.Text{Chunks: []string{"one ", "two ", "three "}, Every: gap})
 		})},
+		// Each item starts the clock anew, also one that comes when hardly any of the window is over.
+		harness.Variant{Name: "after-a-burst", Set: set, Play: play(func(t *harness.Trial) script.Program {
+			return silent(script.Pause{For: t.Windows.Inactivity / 7}, script.Text{Chunks: []string{"one ", "two ", "three "}, Every: t.Windows.Inactivity / 7})
+		})},
 		harness.Variant{Name: "a-tick-late", Set: set, Checks: []harness.Check{dropsLate(guarantee)}, Play: play(func(t *harness.Trial) script.Program {
 			pause := fault.Stall{For: t.Windows.Inactivity + t.Stage.Tick}
 			return proper(script.Pause{For: t.Windows.Inactivity / 7}, script.Text{Chunks: []string{"one "}}, pause, script.Text{Chunks: []string{"late"}})

@@ -24,15 +24,15 @@ func runIsolated() harness.Scenario {
 		}
 		return script.Program{When: script.When{Contains: "for-" + name}, Steps: slices.Concat([]script.Step{text}, end)}
 	}
-	programs := func(t *harness.Trial) []script.Program {
+	programs := func(t *harness.Trial, atLast script.Step) []script.Program {
 		return []script.Program{
 			speaks(t, "anna", 11), speaks(t, "boris", 12), speaks(t, "clara", 13),
 			speaks(t, "dora", 14, script.Error{Code: "overloaded", Message: "dora-fails"}, script.End{}),
-			speaks(t, "emil", 15, fault.Stall{}),
+			speaks(t, "emil", 15, atLast),
 		}
 	}
 	together := func(t *harness.Trial) {
-		t.Script(programs(t)...)
+		t.Script(programs(t, fault.Stall{})...)
 		anna := t.Ask(caller.Ask{Name: "anna", Prompt: "for-anna", Stream: true})
 		boris := t.Ask(caller.Ask{Name: "boris", Prompt: "for-boris"})
 		clara := t.Ask(caller.Ask{Name: "clara", Prompt: "for-clara", Stream: true})
@@ -46,7 +46,7 @@ func runIsolated() harness.Scenario {
 		t.AwaitEnd(clara)
 	}
 	inTurn := func(t *harness.Trial) {
-		t.Script(programs(t)...)
+		t.Script(programs(t, script.End{})...)
 		step := t.Windows.Heartbeat / 11
 		anna := t.Ask(caller.Ask{Name: "anna", Prompt: "for-anna", Stream: true})
 		t.Await(providerRequest)

@@ -25,6 +25,8 @@ func runOneEnding() harness.Scenario {
 			t.Script(script.Program{Steps: append(steps, fault.Stall{})})
 			r := t.Ask(caller.Ask{Prompt: "hello", Stream: true})
 			t.Await(providerStall)
+			t.Await(clientStatus)
+			t.Pass(t.Stage.Tick) // what was sent before is read
 			r.Leave(how)
 			t.Await(providerLeft)
 		}

@@ -18,7 +18,7 @@ func runSlowReaderIsAlone() harness.Scenario {
 	blocked := func(t *harness.Trial) (slow, neighbour *caller.Request) {
 		usage := script.Usage{Prompt: 9, Completion: 4}
 		t.Script(
-			script.Program{When: script.When{Contains: "a-flood"}, Steps: []script.Step{script.Text{Chunks: flood(t.Stage.Flood)}, script.Finish{Reason: "stop"}, usage, script.Done{}, script.End{}}},
+			script.Program{When: script.When{Contains: "a-flood"}, Steps: []script.Step{script.Text{Chunks: torrent(t.Stage.Flood)}, script.Finish{Reason: "stop"}, usage, script.Done{}, script.End{}}},
 			script.Program{When: script.When{Contains: "a-trickle"}, Steps: []script.Step{script.Text{Chunks: []string{"drop ", "by ", "drop ", "by ", "drop"}, Every: pace(t.Windows)}, script.Finish{Reason: "stop"}, usage, script.Done{}, script.End{}}},
 		)
 		slow = t.Ask(caller.Ask{Name: "slow", Prompt: "a-flood", Stream: true, Hold: true})
@@ -41,7 +41,7 @@ func runSlowReaderIsAlone() harness.Scenario {
 				t.AwaitEnd(slow)
 			}, Checks: []harness.Check{
 				{Name: "gets-every-frame", Guarantee: "run.slow-reader-is-alone", Noun: "text", Expect: func(at harness.At) expect.Expectation {
-					n := frames(at.Stage.Flood) + 1
+					n := torrentFrames(at.Stage.Flood) + 1
 					return expect.Times{What: of(clientText, "slow"), Min: n, Max: n}
 				}},
 				check("gets-the-end", "end", expect.InOrder{saying(of(clientText, "slow"), "the end"), saying(of(clientFinish, "slow"), "stop"), of(clientDone, "slow")}),
@@ -70,17 +70,17 @@ func runSlowReaderIsAlone() harness.Scenario {
 	}
 }
 
-// frameSize is far above what a connection is bothered by, and keeps the frames of a flood few.
-const frameSize = 32 << 10
+// torrentFrame is far above what a connection is bothered by, and keeps the frames of a torrent few.
+const torrentFrame = 32 << 10
 
-// frames is how many of them hold so many bytes.
-func frames(size int) int { return size / frameSize }
+// torrentFrames is how many of them hold so many bytes.
+func torrentFrames(size int) int { return size / torrentFrame }
 
-// flood is text of so many bytes, a frame each, which a server passes on one by one, and then the end.
-func flood(size int) []string {
-	chunks := make([]string, frames(size))
+// torrent is text of so many bytes, a frame each, which a server passes on one by one, and then the end.
+func torrent(size int) []string {
+	chunks := make([]string, torrentFrames(size))
 	for i := range chunks {
-		chunks[i] = fmt.Sprintf("%d %s", i+1, strings.Repeat("~", frameSize))
+		chunks[i] = fmt.Sprintf("%d %s", i+1, strings.Repeat("~", torrentFrame))
 	}
 	return append(chunks, "the end")
 }

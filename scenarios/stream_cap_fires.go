@@ -19,8 +19,9 @@ func streamCapFires() harness.Scenario {
 	steady := func(t *harness.Trial) script.Program {
 		return proper(script.Role{}, script.Text{Chunks: onAndOn(beyond), Every: pace(t.Windows.Stream)})
 	}
-	quiet := func(*harness.Trial) script.Program {
-		return silent(script.Role{}, script.Text{Chunks: onAndOn(1)})
+	// The clock starts at admission, not with the output.
+	quiet := func(t *harness.Trial) script.Program {
+		return silent(script.Pause{For: t.Windows.FirstChunk * 3 / 7}, script.Role{}, script.Text{Chunks: onAndOn(1)})
 	}
 	aTickEarly := func(t *harness.Trial) script.Program {
 		gap := pace(t.Windows.Stream)

@@ -1,6 +1,8 @@
 package scenarios
 
 import (
+	"slices"
+
 	"github.com/stallwright/stallwright/fakes/script"
 	"github.com/stallwright/stallwright/harness"
 	"github.com/stallwright/stallwright/harness/caller"
@@ -11,7 +13,8 @@ import (
 func streamCapProgressDoesNotExtend() harness.Scenario {
 	play := func(stream bool, output func(t *harness.Trial) []script.Step) func(*harness.Trial) {
 		return func(t *harness.Trial) {
-			t.Script(proper(output(t)...))
+			lead := script.Pause{For: t.Windows.Heartbeat * 3 / 7}
+			t.Script(proper(slices.Concat([]script.Step{lead}, output(t))...))
 			t.AwaitEnd(t.Ask(caller.Ask{Prompt: "hello", Stream: stream}))
 		}
 	}
@@ -24,8 +27,8 @@ func streamCapProgressDoesNotExtend() harness.Scenario {
 	arguments := func(t *harness.Trial) []script.Step {
 		return []script.Step{script.Tool{ID: "call_1", Name: "lookup", Args: onAndOn(beyond), Every: pace(t.Windows.Stream)}}
 	}
-	// One frame often enough that each would be in time, had it moved the end.
-	last := func(e expect.Event) []expect.Event { return []expect.Event{nth(e, 28)} }
+	// So many that the last of them came shortly before the end.
+	last := func(e expect.Event) []expect.Event { return []expect.Event{nth(e, 26)} }
 	set := harness.Set{Inactivity: true}
 	streaming := []harness.Feature{harness.Streaming}
 	return harness.Scenario{

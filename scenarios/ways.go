@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/stallwright/stallwright/fakes/fault"
 	"github.com/stallwright/stallwright/fakes/script"
@@ -30,7 +31,7 @@ func ways() []way {
 		{name: "completed-whole", whole: true, steps: always(parting("all ", "said").Steps...)},
 		{name: "refused", steps: always(fault.Status{Code: 500})},
 		{name: "refused-whole", whole: true, steps: always(fault.Status{Code: 500})},
-		{name: "error-frame", steps: always(spoken, script.Error{Code: "overloaded", Message: "try again later"}, script.End{Close: true})},
+		{name: "error-frame", steps: always(lastOnConnection(), spoken, script.Error{Code: "overloaded", Message: "try again later"}, script.End{Close: true})},
 		{name: "cut", steps: always(spoken, fault.Cut{})},
 		{name: "cut-whole", whole: true, steps: always(spoken, fault.Cut{})},
 		{name: "reset", steps: always(fault.Reset{})},
@@ -48,6 +49,9 @@ func ways() []way {
 // program is what the model plays for a run that is to end so.
 func (y way) program(w harness.Windows) script.Program { return script.Program{Steps: y.steps(w)} }
 
+// alone is a prompt that is no part of another's.
+func (y way) alone() string { return "to-" + y.name + "." }
+
 // play has one run end so. The run must be the n-th of its trial, and no other is under way.
 func (y way) play(t *harness.Trial, n int) {
 	ref := fmt.Sprintf("#%d", n)
@@ -61,12 +65,15 @@ func (y way) play(t *harness.Trial, n int) {
 	t.Await(of(providerLeft, ref))
 }
 
-// parting is the program of a good answer after which the model's side closes the connection. A server may keep the
-// connections of other answers for its next request, and then holds now one more and now one less.
+// parting is the program of a good answer after which the model's side closes the connection, and says so before. A
+// server may keep the connections of other answers for its next request, and then holds now one more and now one less.
 func parting(chunks ...string) script.Program {
-	p := script.Answer(chunks...)
-	p.Steps[len(p.Steps)-1] = script.End{Close: true}
-	return p
+	steps := script.Answer(chunks...).Steps
+	return script.Program{Steps: slices.Concat([]script.Step{lastOnConnection()}, steps[:len(steps)-1], []script.Step{script.End{Close: true}})}
+}
+
+func lastOnConnection() script.Headers {
+	return script.Headers{Header: map[string]string{"Connection": "close"}}
 }
 
 // leaking plays every way of this set in turn, the whole round a few times, between two counts of what the server
@@ -84,7 +91,7 @@ func leaking(set harness.Set) func(*harness.Trial) {
 		}
 		for _, y := range slow {
 			p := y.program(t.Windows)
-			p.Times, p.When.Contains = rounds, "clock-"+y.name
+			p.Times, p.When.Contains = rounds, y.alone()
 			programs = append(programs, p)
 		}
 		t.Script(append(programs, parting("last"))...)
@@ -100,7 +107,7 @@ func leaking(set harness.Set) func(*harness.Trial) {
 		var under []*caller.Request
 		for range rounds {
 			for _, y := range slow {
-				under = append(under, t.Ask(caller.Ask{Prompt: "clock-" + y.name, Stream: !y.whole}))
+				under = append(under, t.Ask(caller.Ask{Prompt: y.alone(), Stream: !y.whole}))
 			}
 		}
 		for _, r := range under {

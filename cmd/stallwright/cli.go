@@ -117,7 +117,8 @@ func (c *cli) root() *cobra.Command {
 		Short: "makes agent servers prove that they survive their providers",
 		Long: "stallwright makes agent servers prove that they survive their providers: it stands between them as a fake\n" +
 			"provider and a client, stalls, cuts and floods, and judges what the server did.",
-		Example:       "  stallwright run                                       the built-in server, in virtual time\n  stallwright run first-chunk --url http://127.0.0.1:8080   a server that already runs",
+		Example: "  stallwright run                                              the built-in server, in virtual time\n" +
+			"  stallwright run first-chunk --url http://127.0.0.1:8080      a server that already runs",
 		Args:          cobra.ArbitraryArgs,
 		SilenceErrors: true, SilenceUsage: true,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },

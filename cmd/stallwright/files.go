@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -56,10 +57,13 @@ func openReports(values []string) (_ reportFiles, err error) {
 	return out, nil
 }
 
-// reason is an error of a file without its path, which the message around it names.
+// reason is an error of a file or an address without its name, which the message around it has.
 func reason(err error) error {
 	if p, ok := errors.AsType[*os.PathError](err); ok {
 		return p.Err
+	}
+	if o, ok := errors.AsType[*net.OpError](err); ok {
+		return o.Err
 	}
 	return err
 }

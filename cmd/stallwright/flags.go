@@ -15,10 +15,7 @@ import (
 const listType = "list"
 
 // list is a flag that may be repeated; its value is taken as it is.
-type list struct {
-	values *[]string
-	name   string // of a value, in the help
-}
+type list struct{ values *[]string }
 
 func (l list) String() string {
 	if l.values == nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/stallwright/stallwright/harness"
@@ -68,7 +69,7 @@ func (h hits) none() bool { return h.cases == nil && h.checks == nil && h.guaran
 // unknown is the error for patterns that match nothing, or nil.
 func (l library) unknown(patterns []string) error {
 	var errs []error
-	var hint string
+	var hints []string
 	for _, text := range patterns {
 		if !l.look(compile(text)).none() {
 			continue
@@ -79,16 +80,18 @@ func (l library) unknown(patterns []string) error {
 			words = l.checkWords()
 		}
 		if near := didYouMean(text, words, ""); near != "" {
-			hint += near + "\n"
+			hints = append(hints, "for "+strconv.Quote(text)+" "+near)
 		}
 	}
-	if errs == nil {
+	switch {
+	case errs == nil:
 		return nil
+	case hints == nil:
+		hints = []string{"`stallwright list` shows the scenarios, `stallwright list --guarantees` the guarantees"}
+	case len(errs) == 1: // it is plain what the hint is for
+		_, hints[0], _ = strings.Cut(hints[0], "\" ")
 	}
-	if hint == "" {
-		hint = "`stallwright list` shows the scenarios, `stallwright list --guarantees` the guarantees"
-	}
-	return &trouble{exitUsage, errors.Join(errs...), hint}
+	return &trouble{exitUsage, errors.Join(errs...), strings.Join(hints, "\n")}
 }
 
 // choose returns the cases that the patterns select, in the library's order; no pattern selects all.

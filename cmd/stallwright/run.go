@@ -68,7 +68,7 @@ func (p plan) time() string {
 const defaultListen = "127.0.0.1:4010"
 
 func (c *cli) runCommand() *cobra.Command {
-	f := runFlags{format: "text", color: "auto", progress: "auto", windows: harness.Production()}
+	f := runFlags{format: "text", color: "auto", progress: "auto", windows: harness.Production().With(harness.Set{})}
 	cmd := &cobra.Command{
 		Use:   "run [PATTERN...]",
 		Short: "play cases on a server and judge what it did",
@@ -150,6 +150,9 @@ func (f *runFlags) plan(changed func(flag string) bool) (plan, error) {
 			return plan{}, err
 		}
 	}
+	if p.attached() && f.jobs > 1 {
+		return plan{}, misuse("leave --jobs out", "there is one server at %s", f.url)
+	}
 	cores := runtime.GOMAXPROCS(0)
 	switch {
 	case f.jobs > 0:
@@ -182,7 +185,11 @@ func (f *runFlags) checkAddresses() error {
 	if !isLoopback(host) && f.allowRemote == "" {
 		return misuse("name the host that may reach it with --allow-remote", "--provider-listen %s is open to other machines", f.listen)
 	}
-	return nil
+	l, err := net.Listen("tcp", f.listen)
+	if err != nil {
+		return misuse("choose another with --provider-listen, and tell it to the server", "the fake provider cannot listen on %s: %v", f.listen, reason(err))
+	}
+	return l.Close()
 }
 
 // isLoopback reports whether a host is this machine by its very name.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"log/slog"
 	"net"
@@ -140,10 +139,7 @@ func listen(host string, port int) (net.Listener, error) {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return nil, misuse("stop what listens there, or choose another port; 0 takes any that is free", "%s is in use", addr)
 	case err != nil:
-		if op, ok := errors.AsType[*net.OpError](err); ok {
-			err = op.Err
-		}
-		return nil, &trouble{code: exitUsage, err: fmt.Errorf("%s cannot be listened on: %w", addr, err)}
+		return nil, misuse("", "%s cannot be listened on: %v", addr, reason(err))
 	}
 	return l, nil
 }

@@ -44,6 +44,9 @@ func (x Beats) Judge(h History) Judgement {
 	}
 	if due := time.Duration(n+1) * x.Every; due < x.Until-h.Slack {
 		ev.At, ev.Found = from.At+due, fmt.Sprintf("%d came; beat %d was due after %s", n, n+1, round(due))
+		if h.End < from.At+due+h.Slack {
+			return Judgement{Verdict: verdict.Inconclusive, Evidence: ev}
+		}
 		return fail(ev)
 	}
 	ev.Found = fmt.Sprintf("%d came", n)

@@ -10,7 +10,7 @@ import (
 )
 
 // culprit is the part of a death's stacks that says who was at fault: of a crash the first goroutine, of a hang all
-// that held it up.
+// that hold virtual time up, which are those of a bubble that do not wait durably.
 func culprit(death string, kind verdict.Kind) string {
 	_, stacks, _ := strings.Cut(death, "\ngoroutine ")
 	blocks := strings.Split(stacks, "\ngoroutine ")
@@ -20,19 +20,12 @@ func culprit(death string, kind verdict.Kind) string {
 	var out []string
 	for _, b := range blocks {
 		state, _, _ := strings.Cut(b, "\n")
-		for _, s := range busy {
-			if strings.Contains(state, s) {
-				out = append(out, b)
-				break
-			}
+		if strings.Contains(state, "synctest bubble") && !strings.Contains(state, "(durable)") {
+			out = append(out, "goroutine "+b)
 		}
 	}
 	return strings.Join(out, "\n")
 }
-
-// busy lists the states of goroutines in which virtual time cannot move: those that run, and those that wait for
-// what may come from outside of the bubble.
-var busy = []string{"running", "runnable", "Mutex", "syscall", "IO wait"}
 
 // What a message shows of a death.
 const (
@@ -40,16 +33,34 @@ const (
 	bytesShown = 4 << 10
 )
 
-// head is the first lines of a death: what was said, and the top of the first stack.
+// head is the first lines of a death: what was said, and the top of the first stack, without the frames of the
+// runtime.
 func head(death string) string {
 	death = strings.TrimSpace(death)
-	death = strings.ToValidUTF8(death[:min(len(death), bytesShown)], "")
-	lines := strings.Split(death, "\n")
-	return strings.Join(lines[:min(len(lines), linesShown)], "\n")
+	death = death[:min(len(death), 4*bytesShown)]
+	var out []string
+	ofRuntime := false
+	for _, line := range strings.Split(death, "\n") {
+		if place, below := strings.CutPrefix(line, "\t"); below && ofRuntime {
+			continue
+		} else if below {
+			line, _, _ = strings.Cut(place, " fp=") // of GOTRACEBACK=crash
+			line = "\t" + line
+		}
+		ofRuntime = strings.HasPrefix(line, "runtime.") || strings.HasPrefix(line, "internal/")
+		if !ofRuntime && len(out) < linesShown {
+			out = append(out, line)
+		}
+	}
+	death = strings.Join(out, "\n")
+	return strings.ToValidUTF8(death[:min(len(death), bytesShown)], "")
 }
 
-// wordsKept bounds what is kept of a worker's stderr.
-const wordsKept = 1 << 20
+// What is kept of a worker's stderr, and of a line that has no end.
+const (
+	wordsKept = 1 << 20
+	lineKept  = 64 << 10
+)
 
 // words keeps what a worker writes to its stderr: the first MiB, or the first MiB from where the runtime begins to
 // say why the process dies. It is safe for concurrent use.
@@ -57,6 +68,7 @@ type words struct {
 	mu   sync.Mutex
 	kept []byte
 	line []byte // the present line so far
+	dies bool   // the runtime has begun; after SIGQUIT each of its threads begins again
 }
 
 var _ io.Writer = (*words)(nil)
@@ -71,7 +83,7 @@ func (w *words) Write(p []byte) (int, error) {
 	line := append(w.line, p...)
 	for {
 		end := bytes.IndexByte(line, '\n') + 1
-		if end == 0 && len(line) < wordsKept {
+		if end == 0 && len(line) < lineKept {
 			break
 		}
 		if end == 0 {
@@ -86,8 +98,8 @@ func (w *words) Write(p []byte) (int, error) {
 
 func (w *words) take(line []byte) {
 	for _, d := range dying {
-		if bytes.HasPrefix(line, []byte(d)) {
-			w.kept = w.kept[:0]
+		if !w.dies && bytes.HasPrefix(line, []byte(d)) {
+			w.dies, w.kept = true, w.kept[:0]
 		}
 	}
 	w.kept = append(w.kept, line[:min(len(line), wordsKept-len(w.kept))]...)
@@ -96,5 +108,5 @@ func (w *words) take(line []byte) {
 func (w *words) String() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return string(w.kept) + string(w.line)
+	return string(w.kept) + string(w.line[:min(len(w.line), wordsKept-len(w.kept))])
 }

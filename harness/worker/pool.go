@@ -96,9 +96,15 @@ func (p *Pool) fell(j harness.Job, death string) verdict.Result {
 	if strings.HasPrefix(death, hung) {
 		kind, noun = verdict.Hang, "no-progress"
 	}
+	blame := culprit(death, kind)
 	v := verdict.Error
-	if p.Package != "" && strings.Contains(culprit(death, kind), p.Package) {
+	if p.Package != "" && strings.Contains(blame, p.Package) {
 		v = verdict.Fail
+	}
+	if kind == verdict.Hang && blame != "" {
+		// The stacks begin with those of the runtime.
+		why, _, _ := strings.Cut(death, "\n")
+		death = why + "\n" + blame
 	}
 	r := harness.Fell(c, j.Seed, v, kind, noun, head(death))
 	r.Attempt = j.Attempt

@@ -81,6 +81,7 @@ func writeJSON(w http.ResponseWriter, status int, value any) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
 	_, _ = w.Write(body)
+	_ = http.NewResponseController(w).Flush() // a run's handler may yet wait for an agent that is deaf
 }
 
 // encode is compact JSON that leaves <, > and & readable. The values of this package always encode.

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// program is a command under test that runs beside the test.
+type program struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	stdout *bufio.Reader
+	stderr *bufio.Reader
+}
+
+func start(t *testing.T, env []string, name string, args ...string) *program {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Env = append(cmd.Environ(), env...)
+	cmd.Dir = t.TempDir()
+	stdout, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	stderr, err := cmd.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() { cmd.Process.Kill() })
+	return &program{t, cmd, bufio.NewReader(stdout), bufio.NewReader(stderr)}
+}
+
+// await reads lines until one has the text.
+func (p *program) await(r *bufio.Reader, text string) string {
+	p.t.Helper()
+	var seen strings.Builder
+	for {
+		line, err := r.ReadString('\n')
+		seen.WriteString(line)
+		if strings.Contains(line, text) {
+			return line
+		}
+		require.NoError(p.t, err, "no %q in:\n%s", text, seen.String())
+	}
+}
+
+// end reads what is left and returns it with the exit code.
+func (p *program) end() (code int, stdout, stderr string) {
+	p.t.Helper()
+	out, err := io.ReadAll(p.stdout)
+	require.NoError(p.t, err)
+	errs, err := io.ReadAll(p.stderr)
+	require.NoError(p.t, err)
+	err = p.cmd.Wait()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		return exit.ExitCode(), string(out), string(errs)
+	}
+	require.NoError(p.t, err)
+	return 0, string(out), string(errs)
+}
+
+func TestSignalsStopARun(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		player string
+		signal syscall.Signal
+		twice  bool
+		want   int
+		why    string
+	}{
+		{"an interrupt stops it gently", "wait", syscall.SIGINT, false, 130, "SIGINT"},
+		{"a termination stops it gently", "wait", syscall.SIGTERM, false, 143, "SIGTERM"},
+		{"a second interrupt does not wait for the player", "deaf", syscall.SIGINT, true, 130, "SIGINT"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			p := start(t, []string{"STUB_PLAYER=" + tc.player}, "stub", "run", "--report", "json")
+			p.await(p.stderr, "waiting")
+			require.NoError(t, p.cmd.Process.Signal(tc.signal))
+			p.await(p.stderr, "stopping")
+			if tc.twice {
+				require.NoError(t, p.cmd.Process.Signal(tc.signal))
+			}
+			code, stdout, _ := p.end()
+			require.Equal(t, tc.want, code)
+			require.Contains(t, stdout, "stopped: "+tc.why)
+			written, err := os.ReadFile(filepath.Join(p.cmd.Dir, "stallwright-results.json"))
+			require.NoError(t, err)
+			require.Contains(t, string(written), `"stopped": "`+tc.why+`"`)
+		})
+	}
+}
+
+func TestServe(t *testing.T) {
+	config := filepath.Join(t.TempDir(), "agent.toml")
+	require.NoError(t, os.WriteFile(config, []byte("[agent]\nname = \"demo\"\n[agent.llm]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:1/v1\"\n"), 0o600))
+	p := start(t, []string{"PORT=1", "HEARTBEAT_SECS=7200"}, "stallwright", "serve", "--config", config, "--port", "0")
+	require.Contains(t, p.await(p.stderr, `"level":"WARN"`), "heartbeat interval")
+	line := p.await(p.stderr, `"msg":"listening"`)
+	_, addr, ok := strings.Cut(line, `"addr":"`)
+	require.True(t, ok, line)
+	addr, _, _ = strings.Cut(addr, `"`)
+	resp, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Get("http://" + addr + "/health")
+	require.NoError(t, err)
+	resp.Body.Close()
+	require.Equal(t, http.StatusOK, resp.StatusCode)
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
+	p.await(p.stderr, "Received SIGTERM")
+	code, stdout, _ := p.end()
+	require.Zero(t, code)
+	require.Empty(t, stdout)
+}
+
+func TestServeSaysThatAPortIsInUse(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	config := filepath.Join(t.TempDir(), "agent.toml")
+	require.NoError(t, os.WriteFile(config, []byte("[agent]\nname = \"demo\"\n[agent.llm]\nprovider = \"openai\"\nmodel = \"m\"\n"), 0o600))
+	code, _, stderr := start(t, nil, "stallwright", "serve", "--config", config, "--port", port).end()
+	require.Equal(t, 2, code)
+	require.Equal(t, fmt.Sprintf("stallwright: error: 127.0.0.1:%s is in use\nstallwright: hint: stop what listens there, or choose another port; 0 takes any that is free\n", port), stderr)
+}
+
+func TestFakeProvider(t *testing.T) {
+	p := start(t, nil, "stallwright", "fake", "provider", "--listen", "127.0.0.1:0", "--script", "error-in-stream")
+	base := strings.TrimSpace(p.await(p.stdout, "http://"))
+	require.Equal(t, "export OPENAI_BASE_URL="+base+"\n", p.await(p.stdout, "export"))
+
+	for range 2 { // it answers any number
+		out, err := exec.Command("ask", base+"/chat/completions").Output()
+		require.NoError(t, err)
+		require.True(t, bytes.HasPrefix(out, []byte("200\n")), string(out))
+		require.Contains(t, string(out), "the model is overloaded")
+	}
+	require.Regexp(t, `^\+\d+\.\d{3} provider #1 request POST /v1/chat/completions model=gpt-x`, p.await(p.stderr, "#1 request"))
+	require.Regexp(t, `provider #1 text "The answer "\n$`, p.await(p.stderr, "#1 text"))
+
+	out, err := exec.Command("ask", base+"/chat/completions", "evil.test").Output()
+	require.NoError(t, err)
+	require.True(t, bytes.HasPrefix(out, []byte("403\n")), string(out))
+	p.await(p.stderr, `the host "evil.test" is not this fake's`)
+	out, err = exec.Command("ask", base+"/nothing").Output()
+	require.NoError(t, err)
+	require.True(t, bytes.HasPrefix(out, []byte("404\n")), string(out))
+
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGINT))
+	code, _, _ := p.end()
+	require.Zero(t, code)
+}
+
+func TestAttachedRunNeedsTheFakeInUse(t *testing.T) {
+	p := start(t, []string{"STUB=canary/plain@before=fail"}, "stub", "run", "--url", "http://127.0.0.1:9", "--provider-listen", "127.0.0.1:0")
+	code, _, stderr := p.end()
+	require.Equal(t, 3, code)
+	require.Contains(t, stderr, "stallwright: hint: no request reached the fake provider at http://127.0.0.1:0/v1")
+}

@@ -1,0 +1,123 @@
+package scenarios
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stallwright/stallwright/fakes/script"
+	"github.com/stallwright/stallwright/harness"
+	"github.com/stallwright/stallwright/harness/caller"
+	"github.com/stallwright/stallwright/harness/expect"
+)
+
+// awhile is how long runs have gone on when a signal comes: the windows of a shutdown then end at no heartbeat.
+func awhile(w harness.Windows) time.Duration { return w.Heartbeat / 7 }
+
+// soon is the limit of "at once" in a shutdown: in real time it is well below the window that a server would wait for
+// in its place.
+func soon(at harness.At) time.Duration { return min(at.Once, at.Straggler*2/3) }
+
+// flood is more text than connections and buffers hold unread.
+func flood(s *harness.Stage) script.Step {
+	const piece = 8 << 10
+	return script.Text{Chunks: slices.Repeat([]string{strings.Repeat("x", piece)}, s.Flood/piece+1)}
+}
+
+// deaf is a prompt that makes a run deaf to its cancellation until well after the last window of a shutdown.
+func deaf(w harness.Windows) string {
+	return fmt.Sprintf("[[fault:deaf %s]]", w.Shutdown+w.Straggler+w.Abort+w.Heartbeat)
+}
+
+// What follows is played by more than one scenario: a server that is told to go while it does this or that.
+
+// shutIdle has the server go when it has answered one request.
+func shutIdle(t *harness.Trial) {
+	t.Script(script.Answer("one ", "two"))
+	t.AwaitEnd(t.Ask(caller.Ask{Prompt: "hello", Stream: true}))
+	t.Pass(awhile(t.Windows))
+	t.Signal("SIGTERM")
+	t.AwaitExit()
+}
+
+// shutFinishing has the server go when a run is about to end well, one tick before the end of the grace period.
+func shutFinishing(stream bool, before ...script.Step) func(*harness.Trial) {
+	return func(t *harness.Trial) {
+		after := []script.Step{script.Await{Gate: "end"}, script.Text{Chunks: []string{"two"}}}
+		t.Script(proper(slices.Concat(before, after)...))
+		r := t.Ask(caller.Ask{Prompt: "hello", Stream: stream})
+		t.Await(providerAwait)
+		t.Pass(awhile(t.Windows))
+		t.Signal("SIGTERM")
+		t.Pass(t.Windows.Shutdown - t.Stage.Tick)
+		t.Open("end")
+		t.AwaitEnd(r)
+		t.AwaitExit()
+	}
+}
+
+// shutSilent has the server go when the model is silent after these steps, and waits for the end.
+func shutSilent(name string, stream bool, steps ...script.Step) func(*harness.Trial) {
+	return func(t *harness.Trial) {
+		t.Script(silent(steps...))
+		r := t.Ask(caller.Ask{Prompt: "hello", Stream: stream})
+		t.Await(providerStall)
+		t.Pass(awhile(t.Windows))
+		t.Signal(name)
+		t.AwaitExit()
+		t.AwaitEnd(r)
+	}
+}
+
+// shutUnread has the server go when its client does not read what a model floods it with.
+func shutUnread(t *harness.Trial) {
+	t.Script(proper(script.Role{}, flood(t.Stage)))
+	r := t.Ask(caller.Ask{Prompt: "hello", Stream: true, Hold: true})
+	t.Await(providerBlocked)
+	t.Pass(awhile(t.Windows))
+	t.Signal("SIGTERM")
+	t.AwaitExit()
+	r.Read()
+	t.AwaitEnd(r)
+}
+
+// shutDeaf has the server go when a run is deaf to its cancellation.
+func shutDeaf(stream bool) func(*harness.Trial) {
+	return func(t *harness.Trial) {
+		r := t.Ask(caller.Ask{Prompt: deaf(t.Windows), Stream: stream})
+		t.Await(clientAsk)
+		t.Pass(awhile(t.Windows))
+		t.Signal("SIGTERM")
+		t.AwaitExit()
+		t.AwaitEnd(r)
+	}
+}
+
+// shutTwice has the server go, and go at once, when the model is silent after some text.
+func shutTwice(first, second string, stream bool) func(*harness.Trial) {
+	return func(t *harness.Trial) {
+		t.Script(silent(script.Role{}, script.Text{Chunks: []string{"one "}}))
+		r := t.Ask(caller.Ask{Prompt: "hello", Stream: stream})
+		t.Await(providerStall)
+		t.Pass(awhile(t.Windows))
+		t.Signal(first)
+		t.Pass(t.Windows.Shutdown * 2 / 7)
+		t.Signal(second)
+		t.AwaitExit()
+		t.AwaitEnd(r)
+	}
+}
+
+// exitsAt is the check that the server exits between two instants, counted from the signal.
+func exitsAt(guarantee string, from, to func(harness.At) time.Duration) harness.Check {
+	return harness.Check{Name: "exits", Guarantee: guarantee, Noun: "exit", Expect: func(at harness.At) expect.Expectation {
+		return expect.Happens{What: exit, After: signal, From: from(at), To: to(at) + soon(at)}
+	}}
+}
+
+// The ends of the windows of a shutdown, from the signal on.
+func now(harness.At) time.Duration              { return 0 }
+func graceEnd(at harness.At) time.Duration      { return at.Shutdown }
+func stragglersEnd(at harness.At) time.Duration { return at.Shutdown + at.Straggler }
+func abortEnd(at harness.At) time.Duration      { return at.Shutdown + at.Straggler + at.Abort }
