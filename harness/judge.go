@@ -49,7 +49,7 @@ func (t *Trial) finding(c Check, at At, h expect.History) verdict.Finding {
 func finding(c Case, name, guarantee, noun string, j expect.Judgement, h expect.History) verdict.Finding {
 	f := verdict.Finding{
 		Check: c.ID() + "::" + name, Guarantee: guarantee, Verdict: j.Verdict, Evidence: j.Evidence,
-		Promised: j.Evidence.Expected, Observed: j.Evidence.Found,
+		Promised: c.Scenario.Claim, Observed: j.Evidence.Found,
 	}
 	if j.Verdict == verdict.Fail {
 		f.Signature = string(j.Evidence.Kind) + "/" + noun

@@ -31,7 +31,7 @@ func runReleasedAtEnd() harness.Scenario {
 		Reached:  []expect.Event{nth(providerRequest, 3), of(clientFinish, "first"), of(clientFinish, "last")},
 		Checks: []harness.Check{
 			{Name: "exits-at-once", Guarantee: "run.released-at-end", Noun: "exit", Expect: func(at harness.At) expect.Expectation {
-				return expect.Happens{What: exit, After: signal, To: at.Once}
+				return expect.Happens{What: exit, After: signal, To: soon(at)}
 			}},
 			{Name: "exits-clean", Guarantee: "run.released-at-end", Noun: "exit-code", Expect: func(harness.At) expect.Expectation {
 				return expect.Says{What: exit, Text: "0"}

@@ -31,7 +31,10 @@ func ways() []way {
 		{name: "completed-whole", whole: true, steps: always(parting("all ", "said").Steps...)},
 		{name: "refused", steps: always(fault.Status{Code: 500})},
 		{name: "refused-whole", whole: true, steps: always(fault.Status{Code: 500})},
-		{name: "error-frame", steps: always(lastOnConnection(), spoken, script.Error{Code: "overloaded", Message: "try again later"}, script.End{Close: true})},
+		// The rest of the answer is long in coming: a server that does not close its side keeps it.
+		{name: "error-frame", steps: func(w harness.Windows) []script.Step {
+			return []script.Step{lastOnConnection(), spoken, script.Error{Code: "overloaded", Message: "try again later"}, script.Pause{For: w.Heartbeat}, script.End{Close: true}}
+		}},
 		{name: "cut", steps: always(spoken, fault.Cut{})},
 		{name: "cut-whole", whole: true, steps: always(spoken, fault.Cut{})},
 		{name: "reset", steps: always(fault.Reset{})},

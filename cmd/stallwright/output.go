@@ -62,11 +62,8 @@ func (s *session) writeBlocks(b *strings.Builder, style text.Style, r reports.Re
 		if err := style.Failure(b, e.Failure); err != nil {
 			return err
 		}
-		if e.repeats > 0 {
-			fmt.Fprintf(b, "  the same in %s\n", plural(e.repeats, "more attempt"))
-		}
-		if e.checks > 0 {
-			fmt.Fprintf(b, "  %s of this case gave no verdict for the same reason\n", plural(e.checks, "more check"))
+		if also := e.also(); also != "" {
+			fmt.Fprintf(b, "  also       %s\n", style.Escape(also))
 		}
 		b.WriteByte('\n')
 	}
@@ -76,42 +73,91 @@ func (s *session) writeBlocks(b *strings.Builder, style text.Style, r reports.Re
 // entry is a failure block to print, and what it stands for besides.
 type entry struct {
 	text.Failure
-	attempt int
-	repeats int // other attempts with the same finding
-	checks  int // other checks of the same trial without a verdict for the same reason
+	checks, cases []string // that failed, or gave no verdict, in the same way
+	attempts      int      // the highest attempt seen
 }
 
-// failures are the blocks of a report, the worst first. The same finding in several attempts is one, and so are the
-// checks of one case that gave no verdict for one reason.
+// also lists what a block stands for besides its own check: the other checks of its case, then other cases.
+func (e *entry) also() string {
+	own, _, _ := strings.Cut(e.Finding.Check, "::")
+	var out []string
+	for _, c := range e.checks {
+		if c != e.Finding.Check && strings.HasPrefix(c, own+"::") {
+			out = append(out, strings.TrimPrefix(c, own))
+		}
+	}
+	for _, c := range e.cases {
+		if c == own {
+			continue
+		}
+		if verdict.Scenario(c) == verdict.Scenario(own) {
+			c = strings.TrimPrefix(c, verdict.Scenario(own))
+		}
+		out = append(out, c)
+	}
+	const most = 6
+	if n := len(out) - most; n > 0 {
+		out = append(out[:most], fmt.Sprintf("and %d more", n))
+	}
+	if e.attempts > 1 {
+		out = append(out, fmt.Sprintf("in up to %d attempts", e.attempts))
+	}
+	return strings.Join(out, " ")
+}
+
+func (e *entry) add(c, check string, attempt int) {
+	e.attempts = max(e.attempts, attempt)
+	if !slices.Contains(e.checks, check) {
+		e.checks = append(e.checks, check)
+	}
+	if !slices.Contains(e.cases, c) {
+		e.cases = append(e.cases, c)
+	}
+}
+
+// failures are the blocks of a report, the worst first. One cause is mostly seen by several checks of a case and in
+// several variants of a scenario: what one scenario found against one guarantee is one block, and so is what one
+// invariant found anywhere, and all that gave no verdict for one reason.
 func (s *session) failures(r reports.Report) []*entry {
 	var out []*entry
 	seen := map[string]*entry{}
 	for _, res := range r.Results {
-		here := map[string]bool{} // what this trial was counted for
 		for _, f := range reports.Judgements(res) {
 			if f.Verdict == verdict.Pass || f.Verdict == verdict.Skip {
 				continue
 			}
-			key := strings.Join([]string{string(f.Verdict), f.Check, f.Signature}, " ")
-			if f.Verdict == verdict.Inconclusive {
-				key = strings.Join([]string{string(f.Verdict), res.Case, f.Observed}, " ")
+			var e *entry
+			keys := causes(res, f)
+			for _, k := range keys {
+				if e = seen[k]; e != nil {
+					break
+				}
 			}
-			switch e := seen[key]; {
-			case e == nil:
-				e = &entry{Failure: text.Of(r, res, f), attempt: res.Attempt}
+			if e == nil {
+				e = &entry{Failure: text.Of(r, res, f)}
 				e.Again = s.again(r, res)
-				seen[key] = e
 				out = append(out, e)
-			case e.attempt == res.Attempt:
-				e.checks++
-			case !here[key]:
-				e.repeats++
 			}
-			here[key] = true
+			for _, k := range keys {
+				seen[k] = e
+			}
+			e.add(res.Case, f.Check, res.Attempt)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b *entry) int { return cmp.Compare(rank(a.Failure), rank(b.Failure)) })
 	return out
+}
+
+// causes are the keys under which a finding is folded into another's block.
+func causes(res verdict.Result, f verdict.Finding) []string {
+	if f.Verdict == verdict.Inconclusive {
+		return []string{strings.Join([]string{string(f.Verdict), res.Case, f.Observed}, " ")}
+	}
+	_, name, _ := strings.Cut(f.Check, "::")
+	return []string{
+		strings.Join([]string{string(f.Verdict), f.Guarantee, verdict.Scenario(res.Case)}, " "),
+		strings.Join([]string{string(f.Verdict), f.Guarantee, name, f.Signature}, " "),
+	}
 }
 
 // rank orders failure blocks, the worst first.

@@ -87,7 +87,7 @@ type Finding struct {
 	Verdict   Verdict  `json:"verdict"`
 	Reason    Reason   `json:"reason,omitempty"`
 	Signature string   `json:"signature,omitempty"` // the way of failing: KIND/noun
-	Promised  string   `json:"promised"`
+	Promised  string   `json:"promised"`            // the claim; Evidence.Expected says what that means here
 	Observed  string   `json:"observed"`
 	Evidence  Evidence `json:"evidence,omitzero"`
 	Excerpt   []Moment `json:"excerpt,omitempty"` // the timeline around the moment, of what did not pass

@@ -63,6 +63,9 @@ func (s Style) Failure(w io.Writer, f Failure) error {
 		}
 	}
 	sentence("promised", v.Promised)
+	if v.Evidence.Expected != v.Promised {
+		sentence("expected", v.Evidence.Expected)
+	}
 	sentence("observed", v.Observed)
 
 	command := func(label, text string) {
@@ -173,22 +176,15 @@ func (s Style) excerpt(f Failure, room int) []string {
 	return lines
 }
 
-// decision says in a few words what decided: deadline: the connection is open (limit 2s, measured 30.65s).
+// decision says in a few words what decided: deadline: the limit of 2s is over.
 func (s Style) decision(f verdict.Finding) string {
 	e := f.Evidence
 	_, noun, _ := strings.Cut(f.Signature, "/")
 	text := string(e.Kind) + ": " + cmp.Or(e.Found, noun, f.Observed)
-	var numbers []string
-	if e.Limit > 0 {
-		numbers = append(numbers, "limit "+Duration(e.Limit))
+	if e.Kind == verdict.Deadline && e.Limit > 0 {
+		text = string(e.Kind) + ": the limit of " + Duration(e.Limit) + " is over"
 	}
-	if e.Measured > 0 {
-		numbers = append(numbers, "measured "+Duration(e.Measured))
-	}
-	if numbers == nil {
-		return s.escape(text, detailLimit)
-	}
-	return s.escape(text, detailLimit) + " (" + strings.Join(numbers, ", ") + ")"
+	return s.escape(text, detailLimit)
 }
 
 // nearest gives the indices, in order, of the n moments nearest to a deciding one; without one, of the last n.
