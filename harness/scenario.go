@@ -108,6 +108,11 @@ func Short() Windows {
 	}
 }
 
+// Longest is the longest clock.
+func (w Windows) Longest() time.Duration {
+	return max(w.FirstChunk, w.Inactivity, w.Stream, w.Heartbeat, w.Shutdown)
+}
+
 // With are the windows as the set has them.
 func (w Windows) With(s Set) Windows {
 	if !s.Inactivity {

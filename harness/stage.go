@@ -15,7 +15,8 @@ import (
 // Stage is where one trial plays: the network, the addresses, the windows, and what time is worth there.
 type Stage struct {
 	Virtual  bool
-	Windows  Windows
+	Windows  Windows       // of the server, as the variant's set has them
+	Usual    Windows       // before the set turned clocks off: what a scenario about such a clock must outlast
 	Slack    time.Duration // what an instant may be off: 0 in virtual time
 	Once     time.Duration // the limit of "at once": 0 in virtual time
 	Tick     time.Duration // a step that is surely inside or outside a window

@@ -39,7 +39,7 @@ func shutdownLetsFinish() harness.Scenario {
 			{Name: "whole-before-headers", Play: shutFinishing(false), Checks: isWhole(id, "two"), Needs: []harness.Feature{harness.NonStreaming}},
 		},
 		Checks: []harness.Check{
-			{Name: "keeps-the-provider", Guarantee: id, Noun: "provider-connection", Expect: shows(expect.Never{What: providerLeft})},
+			{Name: "keeps-the-provider", Guarantee: id, Noun: "provider-connection", Expect: shows(expect.Never{What: providerLeft, Before: clientEnd})},
 			exitsAt("shutdown.early-exit", last, last),
 		},
 	}

@@ -13,7 +13,7 @@ func streamCapZeroIsNoCap() harness.Scenario {
 	const guarantee = "stream-cap.zero-is-no-cap"
 	play := func(stream bool, answer func(harness.Windows) script.Program) func(*harness.Trial) {
 		return func(t *harness.Trial) {
-			t.Script(answer(usual(t.Stage)))
+			t.Script(answer(t.Stage.Usual))
 			t.AwaitEnd(t.Ask(caller.Ask{Prompt: "hello", Stream: stream}))
 		}
 	}
@@ -29,7 +29,7 @@ func streamCapZeroIsNoCap() harness.Scenario {
 	// From the request to the last output longer than the usual cap: else nothing is shown.
 	long := func(last expect.Event) harness.Check {
 		return harness.Check{Name: "outlasts-the-usual-cap", Guarantee: guarantee, Noun: "answer", Expect: func(at harness.At) expect.Expectation {
-			return expect.Happens{What: last, After: clientAsk, From: usual(at.Stage).Stream, To: usual(at.Stage).Stream * 9 / 7}
+			return expect.Happens{What: last, After: clientAsk, From: at.Stage.Usual.Stream, To: at.Stage.Usual.Stream * 9 / 7}
 		}}
 	}
 	streaming, notStreaming := []harness.Feature{harness.Streaming}, []harness.Feature{harness.NonStreaming}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stallwright/stallwright/harness"
+	"github.com/stallwright/stallwright/harness/process"
 	"github.com/stallwright/stallwright/reports"
 )
 
@@ -93,7 +94,7 @@ func (c *cli) runCommand() *cobra.Command {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.Var(choice{&f.time, []string{"virtual", "real"}}, "time", "the clock (default virtual for the built-in server, real with --url)")
-	fs.IntVarP(&f.jobs, "jobs", "j", 0, "trials at once in virtual time, servers at once in real time (default the cores; at most 4 servers, 1 attached)")
+	fs.IntVarP(&f.jobs, "jobs", "j", 0, "trials at once in virtual time, servers at once in real time (default the cores; servers 4 a core and at most 8, 1 attached)")
 	fs.Uint64Var(&f.seed, "seed", 0, "seed of all that is random (default a random one, which is printed)")
 	fs.IntVar(&f.repeat, "repeat", 1, "play each case so many times")
 	fs.Var(list{values: &f.skip}, "skip", "leave out what this pattern selects; may be repeated")
@@ -153,16 +154,15 @@ func (f *runFlags) plan(changed func(flag string) bool) (plan, error) {
 	if p.attached() && f.jobs > 1 {
 		return plan{}, misuse("leave --jobs out", "there is one server at %s", f.url)
 	}
-	cores := runtime.GOMAXPROCS(0)
 	switch {
 	case f.jobs > 0:
 		p.jobs = f.jobs
 	case p.virtual:
-		p.jobs = cores
+		p.jobs = runtime.GOMAXPROCS(0)
 	case p.attached():
 		p.jobs = 1
 	default:
-		p.jobs = min(4, cores)
+		p.jobs = process.Instances()
 	}
 	return p, nil
 }

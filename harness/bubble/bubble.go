@@ -129,7 +129,7 @@ func open(target harness.Target, c harness.Case, network *memnet.Network, tl *ti
 		return nil, err
 	}
 	return &harness.Stage{
-		Virtual: true, Windows: windows, Tick: time.Millisecond, Patience: patience, Rest: rest, Flood: 1 << 20,
+		Virtual: true, Windows: windows, Usual: harness.Production(), Tick: time.Millisecond, Patience: patience, Rest: rest, Flood: 1 << 20,
 		Timeline: tl, Provider: fake, Dial: network.DialContext, Address: "agent.test:80",
 		Settle: synctest.Wait, Server: server,
 	}, nil

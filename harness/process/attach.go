@@ -36,6 +36,7 @@ func (r *run) attach(ctx context.Context) (host, error) {
 	if r.Windows != nil {
 		h.windows = *r.Windows
 	}
+	h.usual = h.windows
 	if hint, err := answers(ctx, h, r.wait()); err != nil {
 		return host{}, targetError("attaching to "+redacted(r.Target.URL), hint, err)
 	}

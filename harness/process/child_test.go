@@ -60,8 +60,10 @@ func TestEveryWindowIsAboveATick(t *testing.T) {
 	}
 	require.Greater(t, tick, slack)
 	require.Greater(t, rest, slack)
-	require.Greater(t, patience, 2*harness.Short().Stream)
-	require.Greater(t, (&Pool{}).caseLimit(), 2*patience)
+	h := host{usual: harness.Short()}
+	limit, _ := (&run{Pool: &Pool{}}).limits(h)
+	require.Greater(t, h.patience(), 2*harness.Short().Stream)
+	require.Greater(t, limit, 2*h.patience())
 }
 
 func TestNoConnectionHoldsAFlood(t *testing.T) {

@@ -28,7 +28,7 @@ import (
 type Pool struct {
 	Target    harness.Target // with a URL it is attached to, else started by its Command
 	Find      func(id string) (harness.Case, bool)
-	Instances int    // servers at once; the smaller of 4 and the cores when 0
+	Instances int    // servers at once; [Instances] when 0
 	Parallel  int    // trials at once on a shared server; 16 when 0
 	Listen    string // address of the fake provider, 127.0.0.1:0 when empty; an attached server must know it
 	// Windows are the clocks of an attached server, and those of a started one before [harness.Windows.With] its
@@ -36,16 +36,15 @@ type Pool struct {
 	Windows     *harness.Windows
 	AllowRemote string        // a host besides this machine that may be attached to
 	Wait        time.Duration // for a server to be ready; 20 s when 0
-	CaseLimit   time.Duration // of wall time for one trial; 60 s when 0
+	CaseLimit   time.Duration // of wall time for one trial; when 0 five times the patience of its stage, 60 s for short windows
 	Log         io.Writer     // diagnostics, a line at a time; may be nil
 }
 
 var _ harness.Player = (*Pool)(nil)
 
-func (p *Pool) instances() int           { return orElse(p.Instances, min(4, runtime.NumCPU())) }
-func (p *Pool) parallel() int            { return orElse(p.Parallel, 16) }
-func (p *Pool) wait() time.Duration      { return orElse(p.Wait, 20*time.Second) }
-func (p *Pool) caseLimit() time.Duration { return orElse(p.CaseLimit, 60*time.Second) }
+func (p *Pool) instances() int      { return orElse(p.Instances, Instances()) }
+func (p *Pool) parallel() int       { return orElse(p.Parallel, 16) }
+func (p *Pool) wait() time.Duration { return orElse(p.Wait, 20*time.Second) }
 
 func orElse[T comparable](v, zero T) T {
 	if v == *new(T) {
@@ -53,6 +52,10 @@ func orElse[T comparable](v, zero T) T {
 	}
 	return v
 }
+
+// Instances are how many servers play at once when nobody says: four for each core, since a server under a stalled
+// provider mostly waits, and at most 8, so that what they do at one instant stays within the slack.
+func Instances() int { return min(8, 4*runtime.GOMAXPROCS(0)) }
 
 // Run plays all jobs, or until ctx ends or a server cannot be had: then the trials under way finish. When it returns
 // every server that it started has ended and was reaped, and no goroutine of it is left but those of scenarios that
@@ -106,7 +109,8 @@ type host struct {
 	address string
 	base    string
 	windows harness.Windows
-	child   *child // nil when attached
+	usual   harness.Windows // before the set
+	child   *child          // nil when attached
 }
 
 func (r *run) log(format string, args ...any) {
@@ -266,11 +270,14 @@ func (r *run) start(ctx context.Context, subject string, w harness.Windows) (*ch
 }
 
 // windows are the clocks of a started server with the settings of s.
-func (r *run) windows(s harness.Set) harness.Windows {
+func (r *run) windows(s harness.Set) harness.Windows { return r.usual().With(s) }
+
+// usual are the clocks of a started server before its settings.
+func (r *run) usual() harness.Windows {
 	if r.Windows != nil {
-		return r.Windows.With(s)
+		return *r.Windows
 	}
-	return harness.Short().With(s)
+	return harness.Short()
 }
 
 const (
@@ -287,7 +294,7 @@ func (r *run) alone(ctx context.Context, w work) error {
 	}
 	defer c.stop()
 	r.begin(w.Job)
-	res, _ := r.trial(w, host{address: c.address, windows: windows, child: c}, true)
+	res, _ := r.trial(w, host{address: c.address, windows: windows, usual: r.usual(), child: c}, true)
 	r.deliver(w.Job, res)
 	return nil
 }
@@ -304,7 +311,7 @@ func (r *run) shared(ctx context.Context, set harness.Set, works []work) error {
 		if c == nil {
 			return err
 		}
-		finished, left := r.share(ctx, host{address: c.address, windows: windows, child: c}, works)
+		finished, left := r.share(ctx, host{address: c.address, windows: windows, usual: r.usual(), child: c}, works)
 		died := c.ended()
 		c.stop()
 		if !died {

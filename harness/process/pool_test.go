@@ -291,7 +291,7 @@ func TestATrialPastItsLimitIsCut(t *testing.T) {
 	r := only(t, rs, err)
 	require.Equal(t, verdict.Fail, r.Verdict)
 	require.Equal(t, "hang/no-end", r.Findings[0].Signature)
-	require.Less(t, r.Wall, patience)
+	require.Less(t, r.Wall, host{usual: harness.Short()}.patience())
 }
 
 func TestWhatIsOursIsAnError(t *testing.T) {

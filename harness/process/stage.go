@@ -20,9 +20,6 @@ const (
 	// tick is above slack, so that a step before or after a window is surely so, and below every window that a
 	// scenario steps into.
 	tick = 300 * time.Millisecond
-	// patience is above the longest short window, the stream's 4.5 s, with as much again for what a scenario puts
-	// before it, and some for a busy machine.
-	patience = 12 * time.Second
 	// rest is above slack: what a scenario's last step brings about at once is still recorded.
 	rest = 250 * time.Millisecond
 	// flood is above what the two socket buffers of one connection hold: on Linux the writer's grows to 4 MiB, and
@@ -30,10 +27,14 @@ const (
 	flood = 64 << 20
 )
 
+// patience is above the longest clock, with as much again for what a scenario puts before it, and some for a busy
+// machine: 12 s for the short windows.
+func (h host) patience() time.Duration { return 2*h.usual.Longest() + 3*time.Second }
+
 // stage is where one trial plays on a host.
 func (h host) stage(fake *provider.Provider, lacks map[harness.Feature]harness.Lack, l *links) *harness.Stage {
 	return &harness.Stage{
-		Windows: h.windows, Slack: slack, Once: once, Tick: tick, Patience: patience, Rest: rest, Flood: flood,
+		Windows: h.windows, Usual: h.usual, Slack: slack, Once: once, Tick: tick, Patience: h.patience(), Rest: rest, Flood: flood,
 		Lacks: lacks, Timeline: timeline.New(), Provider: fake, Dial: l.dial, Address: h.address, Base: h.base,
 		Settle: settle, Census: func() map[harness.Feature]int { return nil },
 	}

@@ -9,9 +9,11 @@ import (
 	"github.com/stallwright/stallwright/harness/verdict"
 )
 
-// lostWait is how long after its limit a trial may still take to return. With its connections cut its script can
-// only wait for what does not come, or let time go by: above both.
-const lostWait = 2 * patience
+// limits are how long a trial may take until its connections are cut, and how long after that until it is lost: its
+// script can then only wait for what does not come, or let time go by.
+func (r *run) limits(h host) (limit, lost time.Duration) {
+	return orElse(r.CaseLimit, 5*h.patience()), 2 * h.patience()
+}
 
 // trial plays one case on a host. lived says whether the host was still there at its end, or had a right not to be.
 func (r *run) trial(w work, h host, alone bool) (res verdict.Result, lived bool) {
@@ -37,7 +39,8 @@ func (r *run) trial(w work, h host, alone bool) (res verdict.Result, lived bool)
 		t.Play()
 	}()
 	late := false
-	limit := time.NewTimer(r.caseLimit())
+	caseLimit, lostWait := r.limits(h)
+	limit := time.NewTimer(caseLimit)
 	defer limit.Stop()
 	select {
 	case <-played:
@@ -49,7 +52,7 @@ func (r *run) trial(w work, h host, alone bool) (res verdict.Result, lived bool)
 		select {
 		case <-played:
 		case <-lost.C:
-			return harness.Fell(w.c, w.Seed, verdict.Error, verdict.Hang, "no-end", fmt.Sprintf("the scenario itself did not return, %s after its limit of %s", lostWait, r.caseLimit())), true
+			return harness.Fell(w.c, w.Seed, verdict.Error, verdict.Hang, "no-end", fmt.Sprintf("the scenario itself did not return, %s after its limit of %s", lostWait, caseLimit)), true
 		}
 	}
 	t.Strike()
@@ -61,7 +64,7 @@ func (r *run) trial(w work, h host, alone bool) (res verdict.Result, lived bool)
 		}
 	}
 	if late && lived && res.Verdict != verdict.Fail && res.Verdict != verdict.Error {
-		res = harness.Fell(w.c, w.Seed, verdict.Fail, verdict.Hang, "no-end", fmt.Sprintf("the trial was not over after %s", r.caseLimit()))
+		res = harness.Fell(w.c, w.Seed, verdict.Fail, verdict.Hang, "no-end", fmt.Sprintf("the trial was not over after %s", caseLimit))
 	}
 	return res, lived
 }
