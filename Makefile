@@ -30,7 +30,7 @@ fuzz: ## each fuzz test for ten seconds
 	    go test -run '^$$' -fuzz "^$$f$$" -fuzztime 10s $$pkg || exit 1; done; done
 
 update: ## rewrite the golden files
-	go test ./... -update
+	go test ./reports/text ./fakes/provider/openai ./cmd/stallwright -update
 
 tidy: ## go.mod and go.sum
 	go mod tidy

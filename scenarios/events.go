@@ -30,7 +30,6 @@ var (
 	providerLeft      = expect.Event{Lane: "provider", Kind: "left"}
 	providerStatus    = expect.Event{Lane: "provider", Kind: "status"}
 	providerRaw       = expect.Event{Lane: "provider", Kind: "raw"}
-	providerHeaders   = expect.Event{Lane: "provider", Kind: "headers"}
 	providerEnd       = expect.Event{Lane: "provider", Kind: "end"}
 	providerCut       = expect.Event{Lane: "provider", Kind: "cut"}
 	providerReset     = expect.Event{Lane: "provider", Kind: "reset"}

@@ -25,8 +25,8 @@ func shutdownReportsClean() harness.Scenario {
 		Alone: true,
 		Variants: []harness.Variant{
 			{Name: "idle", Play: shutIdle, Checks: clean, Needs: streamed},
-			{Name: "finished", Play: shutFinishing(true, said...), Checks: clean, Needs: streamed},
-			{Name: "finished-whole", Play: shutFinishing(false, said...), Checks: clean, Needs: whole},
+			{Name: "finished", Play: shutFinishing("SIGTERM", true, said...), Checks: clean, Needs: streamed},
+			{Name: "finished-whole", Play: shutFinishing("SIGTERM", false, said...), Checks: clean, Needs: whole},
 			{Name: "drained", Play: shutSilent("SIGTERM", true, said...), Checks: clean, Needs: streamed},
 			{Name: "drained-whole", Play: shutSilent("SIGTERM", false, said...), Checks: clean, Needs: whole},
 			{Name: "unread", Play: shutUnread, Checks: aborted, Needs: streamed},

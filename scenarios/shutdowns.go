@@ -42,14 +42,14 @@ func shutIdle(t *harness.Trial) {
 }
 
 // shutFinishing has the server go when a run is about to end well, one tick before the end of the grace period.
-func shutFinishing(stream bool, before ...script.Step) func(*harness.Trial) {
+func shutFinishing(name string, stream bool, before ...script.Step) func(*harness.Trial) {
 	return func(t *harness.Trial) {
 		after := []script.Step{script.Await{Gate: "end"}, script.Text{Chunks: []string{"two"}}}
 		t.Script(proper(slices.Concat(before, after)...))
 		r := t.Ask(caller.Ask{Prompt: "hello", Stream: stream})
 		t.Await(providerAwait)
 		t.Pass(awhile(t.Windows))
-		t.Signal("SIGTERM")
+		t.Signal(name)
 		t.Pass(t.Windows.Shutdown - t.Stage.Tick)
 		t.Open("end")
 		t.AwaitEnd(r)
