@@ -363,8 +363,8 @@ func Catalogue() []verdict.Guarantee {
 		},
 		{
 			ID: "provider.deltas-tolerated", Level: verdict.Must, Source: verdict.Field,
-			Statement: "Tool calls are put together rightly when their parts come with an index, ID or name that is missing, empty, repeated or shared, or interleaved with the parts of another call.",
-			Why:       "Calls merge, vanish or get each other's arguments. Usual cause: one vendor's habits taken for the protocol.",
+			Statement: "Deltas in the shapes that providers really send are put together rightly: null content, no choices, unknown members, text beside a finish reason, and tool calls whose index, ID or name is missing, empty, repeated, shared or interleaved.",
+			Why:       "Answers lose their end, and calls merge, vanish or get each other's arguments. Usual cause: one vendor's habits taken for the protocol.",
 		},
 		{
 			ID: "provider.no-silent-retry-after-output", Level: verdict.Must, Source: verdict.Field,
