@@ -4,6 +4,7 @@ package bubble
 
 import (
 	"fmt"
+	"os"
 	"runtime"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"github.com/stallwright/stallwright/fakes/provider/openai"
 	"github.com/stallwright/stallwright/fakes/timeline"
 	"github.com/stallwright/stallwright/harness"
+	"github.com/stallwright/stallwright/harness/census"
 	"github.com/stallwright/stallwright/harness/verdict"
 )
 
@@ -82,7 +84,13 @@ func trial(target harness.Target, c harness.Case, seed uint64, bubble string) ve
 	}
 	stage.Lacks = lacks
 	stage.Census = func() map[harness.Feature]int {
-		return map[harness.Feature]int{harness.Goroutines: count(bubble), harness.Sockets: network.Open()}
+		counts := map[harness.Feature]int{harness.Goroutines: count(bubble), harness.Sockets: network.Open()}
+		// A server in this process has its files among those of the process. Trials side by side open none of their own,
+		// so what is counted too much is a leak of this server as well.
+		if files, ok := census.Of(os.Getpid())[harness.Files]; ok {
+			counts[harness.Files] = files
+		}
+		return counts
 	}
 	exited := make(chan struct{})
 	go func() {
@@ -138,8 +146,9 @@ func open(target harness.Target, c harness.Case, network *memnet.Network, tl *ti
 // lacks says what cannot be shown in a bubble.
 func lacks(target harness.Target) map[harness.Feature]harness.Lack {
 	out := target.Unclaimed()
-	for _, f := range []harness.Feature{harness.Files, harness.Children} {
-		out[f] = harness.Lack{Claimed: true, Why: "a server in virtual time has no files or children of its own; --time real shows it"}
+	out[harness.Children] = harness.Lack{Claimed: true, Why: "a server in virtual time has no children of its own; --time real shows it"}
+	if !census.Countable()[harness.Files] {
+		out[harness.Files] = harness.Lack{Claimed: true, Why: "this system does not show what a process holds"}
 	}
 	return out
 }

@@ -212,7 +212,7 @@ func TestAFeatureThatIsNotClaimedIsASkip(t *testing.T) {
 	require.Equal(t, verdict.Skip, r.Verdict)
 	require.Equal(t, verdict.NotClaimed, r.Reason)
 
-	c.Scenario.Needs = []harness.Feature{harness.Files}
+	c.Scenario.Needs = []harness.Feature{harness.Children}
 	r = bubble.Play(t, target(false), c, 1)
 	require.Equal(t, verdict.Skip, r.Verdict)
 	require.Equal(t, verdict.Unavailable, r.Reason)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/stallwright/stallwright/harness"
+	"github.com/stallwright/stallwright/harness/census"
 )
 
 func TestAChildThatHearsNoSignalIsKilled(t *testing.T) {
@@ -29,7 +30,7 @@ func TestAChildThatHearsNoSignalIsKilled(t *testing.T) {
 	require.Equal(t, "was ended by a signal: killed", c.ending())
 	require.Equal(t, -1, c.Exit())
 	require.NoDirExists(t, c.folder)
-	require.Empty(t, census(c.cmd.Process.Pid))
+	require.Empty(t, census.Of(c.cmd.Process.Pid))
 	c.Signal("SIGTERM") // nobody is there
 }
 

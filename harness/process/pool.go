@@ -19,6 +19,7 @@ import (
 	"github.com/stallwright/stallwright/fakes/provider"
 	"github.com/stallwright/stallwright/fakes/provider/openai"
 	"github.com/stallwright/stallwright/harness"
+	"github.com/stallwright/stallwright/harness/census"
 	"github.com/stallwright/stallwright/harness/verdict"
 )
 
@@ -70,7 +71,7 @@ func (p *Pool) Run(ctx context.Context, jobs []harness.Job, w harness.Watch) err
 	}
 	r := &run{
 		Pool: p, fake: &provider.Provider{Dialects: []provider.Dialect{openai.Dialect{}}},
-		provider: "http://" + listener.Addr().String() + "/v1", watch: w, countable: countable(),
+		provider: "http://" + listener.Addr().String() + "/v1", watch: w, countable: census.Countable(),
 	}
 	var serving sync.WaitGroup
 	serving.Go(func() {

@@ -20,6 +20,7 @@ import (
 	"github.com/stallwright/stallwright/fakes/script"
 	"github.com/stallwright/stallwright/harness"
 	"github.com/stallwright/stallwright/harness/caller"
+	"github.com/stallwright/stallwright/harness/census"
 	"github.com/stallwright/stallwright/harness/expect"
 	"github.com/stallwright/stallwright/harness/verdict"
 )
@@ -154,7 +155,7 @@ func TestACaseThatSignalsHasAServerOfItsOwn(t *testing.T) {
 }
 
 func TestTheCensusSeesWhatTheServerHolds(t *testing.T) {
-	if !countable()[harness.Children] {
+	if !census.Countable()[harness.Children] {
 		t.Skip("this system does not show it")
 	}
 	held := func(name string, f harness.Feature, count string) harness.Check {

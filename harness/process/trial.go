@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stallwright/stallwright/harness"
+	"github.com/stallwright/stallwright/harness/census"
 	"github.com/stallwright/stallwright/harness/verdict"
 )
 
@@ -28,7 +29,7 @@ func (r *run) trial(w work, h host, alone bool) (res verdict.Result, lived bool)
 	stage := h.stage(r.fake, r.lacks(alone), l)
 	if alone && h.child != nil {
 		stage.Server = h.child
-		stage.Census = func() map[harness.Feature]int { return census(h.child.cmd.Process.Pid) }
+		stage.Census = func() map[harness.Feature]int { return census.Of(h.child.cmd.Process.Pid) }
 		h.child.log.tell(&harness.LogWriter{Timeline: stage.Timeline})
 		defer h.watchExit(stage)()
 	}

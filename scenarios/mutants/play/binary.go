@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -38,16 +37,15 @@ const (
 	maxStderr = 16 << 10
 )
 
-// runArgs is the command line that plays patterns in the time of a mutant.
-func runArgs(patterns []string, clock, format string) []string {
-	clock = cmp.Or(clock, "virtual")
-	return slices.Concat([]string{"run"}, patterns, []string{"--time", clock, "--format", format, "-j", "1"})
+// runArgs is the command line that plays patterns.
+func runArgs(patterns []string, format string) []string {
+	return slices.Concat([]string{"run"}, patterns, []string{"--time", "virtual", "--format", format, "-j", "1"})
 }
 
 // play plays patterns on the mutant with this ID, or on the whole server when it is empty, for at most limit.
-func (b binary) play(ctx context.Context, id string, patterns []string, clock string, limit time.Duration) playing {
+func (b binary) play(ctx context.Context, id string, patterns []string, limit time.Duration) playing {
 	start := time.Now()
-	out, p := b.start(ctx, id, limit, runArgs(patterns, clock, "json")...)
+	out, p := b.start(ctx, id, limit, runArgs(patterns, "json")...)
 	p.wall = time.Since(start)
 	if p.trouble != "" {
 		return p

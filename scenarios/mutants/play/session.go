@@ -100,10 +100,8 @@ func (s session) play(ctx context.Context, ids []string) int {
 	}
 
 	beat.say("playing the server without a mutant")
-	for _, clock := range []string{"", mutants.Real} {
-		if code := s.playWhole(ctx, b, selected, clock); code != exitOK {
-			return code
-		}
+	if code := s.playWhole(ctx, b, selected); code != exitOK {
+		return code
 	}
 
 	passed, failed := s.playAll(ctx, b, selected, beat)
@@ -128,24 +126,18 @@ func (s session) play(ctx context.Context, ids []string) int {
 	return code
 }
 
-// playWhole plays, on the server without a mutant, all that the mutants of that time will play.
-func (s session) playWhole(ctx context.Context, b binary, ms []mutants.Mutant, clock string) int {
+// playWhole plays, on the server without a mutant, all that the mutants will play.
+func (s session) playWhole(ctx context.Context, b binary, ms []mutants.Mutant) int {
 	var patterns, guarantees []string
 	for _, m := range ms {
-		if m.Time != clock {
-			continue
-		}
 		patterns = append(patterns, m.Patterns()...)
 		guarantees = append(guarantees, m.Breaks...)
-	}
-	if patterns == nil {
-		return exitOK
 	}
 	slices.Sort(patterns)
 	slices.Sort(guarantees)
 	patterns, guarantees = slices.Compact(patterns), slices.Compact(guarantees)
 	// It plays what all mutants together play, in one process: ten times the bound of one of them.
-	p := b.play(ctx, "", patterns, clock, 10*s.timeout)
+	p := b.play(ctx, "", patterns, 10*s.timeout)
 	if ctx.Err() != nil {
 		return s.fail(exitStopped, errors.New("stopped before the first mutant"))
 	}
@@ -159,7 +151,7 @@ func (s session) playWhole(ctx context.Context, b binary, ms []mutants.Mutant, c
 		fmt.Fprintln(&t, "  "+w)
 	}
 	writeTail(&t, p.stderr)
-	fmt.Fprintf(&t, "  replay    %s\n", s.replay("", patterns, clock))
+	fmt.Fprintf(&t, "  replay    %s\n", s.replay("", patterns))
 	return s.fail(exitInternal, errors.New(t.String()))
 }
 
@@ -188,7 +180,7 @@ func (s session) playAll(ctx context.Context, b binary, ms []mutants.Mutant, bea
 	for range min(s.jobs, len(ms)) {
 		players.Go(func() {
 			for m := range queue {
-				if p := b.play(ctx, m.ID, m.Patterns(), m.Time, s.timeout); ctx.Err() == nil {
+				if p := b.play(ctx, m.ID, m.Patterns(), s.timeout); ctx.Err() == nil {
 					outcomes <- outcome{m, p}
 				}
 			}
@@ -236,20 +228,20 @@ func (s session) print(o outcome) (killed bool) {
 		if o.trouble != "" {
 			writeTail(&t, o.stderr)
 		}
-		fmt.Fprintf(&t, "  replay    %s\n", s.replay(m.ID, m.Patterns(), m.Time))
+		fmt.Fprintf(&t, "  replay    %s\n", s.replay(m.ID, m.Patterns()))
 	}
 	io.WriteString(s.stdout, printable(t.String()))
 	return len(why) == 0
 }
 
 // replay is the command line that builds again and plays one mutant, or none, by hand.
-func (s session) replay(id string, patterns []string, clock string) string {
+func (s session) replay(id string, patterns []string) string {
 	dir := filepath.ToSlash(cmp.Or(s.keep, filepath.Join("bin", "mutants")))
 	build := self + " -keep " + dir
 	if id != "" {
 		build += " " + id
 	}
-	return fmt.Sprintf("%s; %s=%s %s/stallwright %s", build, mutants.Variable, id, dir, strings.Join(runArgs(patterns, clock, "text"), " "))
+	return fmt.Sprintf("%s; %s=%s %s/stallwright %s", build, mutants.Variable, id, dir, strings.Join(runArgs(patterns, "text"), " "))
 }
 
 // writeTail adds the last lines that the binary wrote to stderr.

@@ -1,4 +1,5 @@
-package process
+// Package census counts what a process holds, as the system shows it under /proc.
+package census
 
 import (
 	"fmt"
@@ -9,16 +10,16 @@ import (
 	"github.com/stallwright/stallwright/harness"
 )
 
-// countable says of which features the system tells what another process holds.
-func countable() map[harness.Feature]bool {
+// Countable says of which features the system tells what a process holds.
+func Countable() map[harness.Feature]bool {
 	_, fds := os.Stat("/proc/self/fd")
 	_, children := os.Stat("/proc/thread-self/children")
 	return map[harness.Feature]bool{harness.Files: fds == nil, harness.Sockets: fds == nil, harness.Children: children == nil}
 }
 
-// census counts what a process holds. Files are all descriptors that are no sockets, pipes and the like included. Of
-// a process that has ended it counts nothing.
-func census(pid int) map[harness.Feature]int {
+// Of counts what a process holds. Files are all descriptors that are no sockets, pipes and the like included; what
+// is open under /proc is left out, which is how a census itself shows. Of a process that has ended it counts nothing.
+func Of(pid int) map[harness.Feature]int {
 	counts := map[harness.Feature]int{}
 	folder := fmt.Sprintf("/proc/%d/fd", pid)
 	if fds, err := os.ReadDir(folder); err == nil {
@@ -26,7 +27,7 @@ func census(pid int) map[harness.Feature]int {
 		for _, fd := range fds {
 			link, err := os.Readlink(filepath.Join(folder, fd.Name()))
 			switch {
-			case err != nil: // closed since
+			case err != nil, strings.HasPrefix(link, "/proc/"): // closed since, or a census
 			case strings.HasPrefix(link, "socket:"):
 				counts[harness.Sockets]++
 			default:
