@@ -35,7 +35,7 @@ func TestAChildThatHearsNoSignalIsKilled(t *testing.T) {
 }
 
 func TestTheEnvironmentIsClean(t *testing.T) {
-	require.Equal(t, []string{"HOME=/h", "GORACE=halt_on_error=1"}, environment([]string{"HOME=/h", "OPENAI_API_KEY=k", "GORACE=halt_on_error=1", "PATHS=x"}))
+	require.Equal(t, []string{"GORACE=atexit_sleep_ms=0", "HOME=/h", "GORACE=halt_on_error=1"}, environment([]string{"HOME=/h", "OPENAI_API_KEY=k", "GORACE=halt_on_error=1", "PATHS=x"}))
 }
 
 func TestAJournalKeepsTheEnd(t *testing.T) {

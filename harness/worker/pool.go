@@ -124,7 +124,8 @@ type life struct {
 // life runs one worker process over jobs.
 func (p *Pool) life(ctx context.Context, jobs []harness.Job, bubbles int, w harness.Watch) (life, error) {
 	cmd := exec.Command(p.Command[0], p.Command[1:]...)
-	cmd.Env = append(os.Environ(), "GOTRACEBACK=crash")
+	// Built with the race detector it would sleep for a second before it exits. The last of two settings counts.
+	cmd.Env = append([]string{"GORACE=atexit_sleep_ms=0"}, append(os.Environ(), "GOTRACEBACK=crash")...)
 	// A group of its own: Ctrl-C at the terminal is for the parent, who stops the worker between trials.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	stderr := &words{}
