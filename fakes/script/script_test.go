@@ -10,11 +10,8 @@ import (
 )
 
 func TestKindsAreDistinctWords(t *testing.T) {
-	steps := []Step{Headers{}, Role{}, Text{}, Think{}, Tool{}, Usage{}, Finish{}, Done{}, Error{}, Raw{}, Comment{}, Empty{},
-		Keepalive{}, Pause{}, Await{}, End{}, fault.Stall{}, fault.Cut{}, fault.Reset{}, fault.HalfClose{}, fault.Drip{},
-		fault.Split{}, fault.Status{}, fault.Garble{}}
 	seen := map[string]bool{}
-	for _, s := range steps {
+	for _, s := range Steps() {
 		require.NotEmpty(t, s.Kind())
 		require.False(t, seen[s.Kind()], s.Kind())
 		seen[s.Kind()] = true
@@ -38,7 +35,7 @@ func TestValidate(t *testing.T) {
 		{"negative pause", []Step{Pause{For: -time.Second}}, "for -1s"},
 		{"negative stall", []Step{fault.Stall{For: -time.Second}}, "for -1s"},
 		{"a gate without a name", []Step{Await{}}, "gate has no name"},
-		{"an unknown form of keepalive", []Step{Keepalive{Form: "x", Every: 1}}, `form "x": want comment, empty or role`},
+		{"an unknown form of keepalive", []Step{Keepalive{Form: "x", Every: 1}}, `form "x": want comment, ping, empty, empty-data, role`},
 		{"a keepalive without a form", []Step{Keepalive{Every: 1}}, `form ""`},
 		{"a keepalive that ends another needs no form", []Step{Keepalive{Form: RoleForm, Every: 1}, Keepalive{}}, ""},
 		{"a negative keepalive", []Step{Keepalive{Form: EmptyForm, Every: -1}}, "every -1ns"},
@@ -50,12 +47,31 @@ func TestValidate(t *testing.T) {
 		{"an offset of 0", []Step{fault.Split{At: []int{0}}}, "at [0]"},
 		{"a negative split", []Step{fault.Split{Every: -1}}, "every -1"},
 		{"a split that ends another", []Step{fault.Split{Every: 1}, text, fault.Split{}}, ""},
-		{"steps after the end", []Step{End{}, text}, "step 1 (end): ends the exchange, but steps follow"},
-		{"steps after a cut", []Step{fault.Cut{}, text}, "step 1 (cut): ends"},
-		{"steps after a reset", []Step{fault.Reset{}, text}, "step 1 (reset): ends"},
-		{"steps after a status", []Step{fault.Status{Code: 500}, End{}}, "step 1 (status): ends"},
-		{"steps after a stall for ever", []Step{fault.Stall{}, text}, "step 1 (stall): ends"},
+		{"steps after the end", []Step{End{}, text}, "comes after end, which ends the exchange"},
+		{"steps after a cut", []Step{fault.Cut{}, text}, "comes after cut, which ends"},
+		{"steps after a reset", []Step{fault.Reset{}, text}, "comes after reset, which ends"},
+		{"steps after a status", []Step{fault.Status{Code: 500}, End{}}, "comes after status, which ends"},
+		{"steps after a stall for ever", []Step{fault.Stall{}, text}, "comes after stall, which ends"},
 		{"steps after a stall", []Step{fault.Stall{For: 1}, text}, ""},
+		{"steps after a repeat without end", []Step{Repeat{Steps: []Step{text, Pause{For: 1}}}, text}, "comes after repeat, which ends"},
+		{"a repeat without end that takes no time", []Step{Repeat{Steps: []Step{text}}}, "takes no time"},
+		{"a repeat of nothing", []Step{Repeat{Times: 2}}, "no steps"},
+		{"a repeat of an end", []Step{Repeat{Times: 2, Steps: []Step{text, End{}}}}, "repeats end, which ends the exchange"},
+		{"a repeat that opens the answer twice", []Step{Repeat{Times: 2, Steps: []Step{Headers{}}}}, "opens the answer"},
+		{"what is wrong inside a repeat", []Step{Repeat{Times: 1, Steps: []Step{Role{}, Text{}}}}, "step 1 (repeat): step 2 (text): no chunks"},
+		{"a flood of nothing", []Step{Flood{Frames: 1}}, "1 frames of 0 bytes"},
+		{"a tool chunk without parts", []Step{ToolChunk{}}, "no parts"},
+		{"an index that is no number", []Step{ToolChunk{Parts: []ToolPart{{Index: Is("x")}}}}, `index "x"`},
+		{"an index that is null", []Step{ToolChunk{Parts: []ToolPart{{Index: Null()}}}}, ""},
+		{"tokens below 0", []Step{Usage{Prompt: -1}}, "tokens below 0"},
+		{"an unknown form of error", []Step{Error{Form: "x"}}, `form "x": want data, choices, flat`},
+		{"a barrier for one", []Step{Meet{Barrier: "a", Streams: 1}}, "streams 1"},
+		{"a gate to open without a name", []Step{Open{}}, "gate has no name"},
+		{"a batch of one", []Step{fault.Batch{Frames: 1}}, "frames 1"},
+		{"an unknown line end", []Step{fault.Lines{End: "x"}}, `end "x": want lf, crlf, cr`},
+		{"an unknown garble", []Step{fault.Garble{How: "x"}}, `how "x": want brace`},
+		{"an unknown error code", []Step{fault.StreamReset{Code: "x"}}, `code "x": want NO_ERROR`},
+		{"a stream below none", []Step{fault.GoAway{Last: -2}}, "last -2"},
 		{"output after a half-close", []Step{text, fault.HalfClose{}, text}, "step 3 (text): sends, but a half-close came before"},
 		{"an end after a half-close", []Step{fault.HalfClose{}, End{}}, "step 2 (end): sends"},
 		{"a keepalive after a half-close", []Step{fault.HalfClose{}, Keepalive{Form: RoleForm, Every: 1}}, "step 2 (keepalive): sends"},
