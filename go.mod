@@ -3,6 +3,7 @@ module github.com/stallwright/stallwright
 go 1.26.0
 
 require (
+	github.com/goccy/go-yaml v1.19.2
 	github.com/jarcoal/httpmock v1.4.2
 	github.com/onsi/ginkgo/v2 v2.34.0
 	github.com/onsi/gomega v1.44.0

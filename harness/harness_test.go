@@ -111,3 +111,15 @@ func TestLogLinesAreReportedInWords(t *testing.T) {
 	require.Equal(t, timeline.Reported, events[0].Source)
 	require.Equal(t, "plain text", events[1].Detail)
 }
+
+func TestDoubtTakesVerdictsOfBothKinds(t *testing.T) {
+	r := verdict.Result{Findings: []verdict.Finding{
+		{Verdict: verdict.Pass}, {Verdict: verdict.Fail, Signature: "deadline/x"}, {Verdict: verdict.Skip, Reason: verdict.Unavailable},
+	}}
+	harness.Doubt(&r, "too busy")
+	require.Equal(t, verdict.Inconclusive, r.Verdict)
+	require.Equal(t, verdict.Inconclusive, r.Findings[0].Verdict)
+	require.Equal(t, verdict.Inconclusive, r.Findings[1].Verdict)
+	require.Empty(t, r.Findings[1].Signature)
+	require.Equal(t, verdict.Skip, r.Findings[2].Verdict)
+}

@@ -35,6 +35,8 @@ type TargetError struct {
 	Err     error
 }
 
+// Error names the subject first.
 func (e *TargetError) Error() string { return e.Subject + ": " + e.Err.Error() }
 
+// Unwrap is what the system or the server said.
 func (e *TargetError) Unwrap() error { return e.Err }

@@ -25,7 +25,9 @@ func (t *Trial) Judge() verdict.Result {
 	}
 	for _, v := range invariant.All() {
 		if j := v.Judge(h); j.Verdict != verdict.Skip {
-			r.Findings = append(r.Findings, finding(t.Case, v.Name, v.Guarantee, v.Noun, j, h))
+			f := finding(t.Case, v.Name, v.Guarantee, v.Noun, j, h)
+			f.Promised = j.Evidence.Expected // whatever the scenario is about
+			r.Findings = append(r.Findings, f)
 		}
 	}
 	if why := t.notReached(h); why != "" {
@@ -137,6 +139,17 @@ func doubt(fs []verdict.Finding, why string) {
 			fs[i].Verdict, fs[i].Observed = verdict.Inconclusive, why
 		}
 	}
+}
+
+// Doubt takes every verdict but skips from a result: what was seen proves nothing, neither for the server nor against
+// it.
+func Doubt(r *verdict.Result, why string) {
+	for i := range r.Findings {
+		if f := &r.Findings[i]; f.Verdict != verdict.Skip {
+			f.Verdict, f.Signature, f.Observed = verdict.Inconclusive, "", why
+		}
+	}
+	r.Verdict, r.Why = verdict.Worst(r.Findings), why
 }
 
 // What an excerpt shows: the events that decided, and their neighbours up to this many lines.

@@ -17,6 +17,7 @@ type Scenario struct {
 	Claim    string // a sentence in the present tense with the limit in it
 	Needs    []Feature
 	Alone    bool // plays on a server of its own: it signals it, or counts what it holds
+	Anywhere bool // plays whatever clocks the server has on
 	Variants []Variant
 	Play     func(*Trial) // scripts, acts and awaits, in a straight line; never judges
 	Reached  []expect.Event

@@ -74,6 +74,7 @@ type Target struct {
 type Setup struct {
 	Windows  Windows
 	Provider string // base URL of the fake provider, such as http://provider.test/v1
+	Dialect  string // what the server is to speak to it, by the fake's name for it; openai when empty
 	// The rest is for a server in this process.
 	Listener net.Listener
 	Dial     func(ctx context.Context, network, addr string) (net.Conn, error)

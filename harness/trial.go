@@ -26,6 +26,9 @@ type Trial struct {
 	Windows Windows
 	Seed    uint64
 	Rand    *rand.Rand // of the seed
+	// Where is the place that is named when Play ends early: that of a file which the scenario was read from. The
+	// scenario's own line when empty.
+	Where string
 
 	marker string
 	client *caller.Caller
@@ -171,6 +174,9 @@ func (t *Trial) end(format string, args ...any) {
 	// 0 is this function, 1 the method of Trial, 2 its caller in the scenario.
 	if _, file, line, ok := runtime.Caller(2); ok {
 		where = fmt.Sprintf(" (%s:%d)", file[strings.LastIndexByte(file, '/')+1:], line)
+	}
+	if t.Where != "" {
+		where = " (" + t.Where + ")"
 	}
 	panic(stop{fmt.Sprintf(format, args...) + where})
 }

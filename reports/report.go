@@ -49,7 +49,7 @@ type Report struct {
 // Summary counts. A check that is played several times counts each time, and a case that ended before any of its
 // checks was judged counts as one check.
 type Summary struct {
-	Cases          int                    `json:"cases"` // distinct
+	Cases          int                    `json:"cases"` // distinct, the canary's aside
 	Trials         int                    `json:"trials"`
 	Checks         int                    `json:"checks"`
 	Verdicts       Verdicts               `json:"verdicts"`
@@ -134,10 +134,13 @@ func New(run Run, catalogue []verdict.Guarantee, covered map[string]bool, result
 		at[g.ID] = len(r.Guarantees)
 		r.Guarantees = append(r.Guarantees, Guarantee{Guarantee: g, Cases: []string{}})
 	}
-	s := Summary{Trials: len(results), WallSeconds: run.Wall.Seconds(), Skipped: map[verdict.Reason]int{}}
+	s := Summary{WallSeconds: run.Wall.Seconds(), Skipped: map[verdict.Reason]int{}}
 	cases := map[string]bool{}
 	for _, res := range r.Results {
-		cases[res.Case] = true
+		if !strings.HasPrefix(res.Case, canary) {
+			cases[res.Case] = true
+			s.Trials++
+		}
 		s.VirtualSeconds += res.Virtual.Seconds()
 		for _, f := range Judgements(res) {
 			s.count(f)
@@ -169,6 +172,9 @@ func New(run Run, catalogue []verdict.Guarantee, covered map[string]bool, result
 	r.Summary = s
 	return r
 }
+
+// canary begins the IDs of the plain request that goes with every run: it is no part of what was selected.
+const canary = "canary/"
 
 // Judgements are the findings of a result, and one more for the case itself when nothing else tells its verdict:
 // it has no findings, or it failed, broke or was inconclusive and none of its findings did. That one has the case's

@@ -13,6 +13,7 @@ func Canary() harness.Scenario {
 	return harness.Scenario{
 		ID:       "canary/plain",
 		Claim:    "a plain request is answered",
+		Anywhere: true,
 		Variants: []harness.Variant{{Name: "before"}, {Name: "after"}},
 		Play: func(t *harness.Trial) {
 			t.Script(script.Answer("hello ", "there"))

@@ -17,8 +17,8 @@ func cancelNextRequestUnharmed() harness.Scenario {
 		if y.name == "completed" || y.name == "completed-whole" {
 			continue
 		}
-		variants = append(variants, harness.Variant{Name: "after-" + y.name, Set: y.set, Checks: slices.Concat(unharmed(guarantee, "next"), unharmed(guarantee, "again")), Play: func(t *harness.Trial) {
-			t.Script(y.program(t.Windows), script.Answer("one ", "two"), script.Answer("one ", "two"))
+		variants = append(variants, harness.Variant{Name: "after-" + y.name, Set: y.set, Needs: y.needs, Checks: slices.Concat(unharmed(guarantee, "next"), unharmed(guarantee, "again")), Play: func(t *harness.Trial) {
+			t.Script(append(y.programs(t.Windows), script.Answer("one ", "two"), script.Answer("one ", "two"))...)
 			y.play(t, 1)
 			t.AwaitEnd(t.Ask(caller.Ask{Name: "next", Prompt: "hello", Stream: true}))
 			t.AwaitEnd(t.Ask(caller.Ask{Name: "again", Prompt: "hello", Stream: true}))

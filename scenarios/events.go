@@ -15,6 +15,8 @@ var (
 	clientComment = expect.Event{Lane: "client", Kind: "comment"}
 	clientEvent   = expect.Event{Lane: "client", Kind: "event"}
 	clientGarbage = expect.Event{Lane: "client", Kind: "garbage"}
+	clientID      = expect.Event{Lane: "client", Kind: "id"}
+	clientSession = expect.Event{Lane: "client", Kind: "session"}
 	clientAsk     = expect.Event{Lane: "client", Kind: "ask"}
 
 	providerRequest   = expect.Event{Lane: "provider", Kind: "request"}

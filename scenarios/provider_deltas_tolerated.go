@@ -23,6 +23,14 @@ func providerDeltasTolerated() harness.Scenario {
 	variant := func(name string, data ...string) harness.Variant {
 		return harness.Variant{Name: name, Play: play(data), Checks: isWhole("provider.deltas-tolerated", "one two")}
 	}
+	// unchanged sends each piece in a delta of its own.
+	unchanged := func(name string, pieces ...string) harness.Variant {
+		var data []string
+		for _, p := range pieces {
+			data = append(data, contentOf(p))
+		}
+		return harness.Variant{Name: name, Play: play(append(data, finishOf("stop"))), Checks: isWhole("provider.deltas-tolerated", pieces...)}
+	}
 	// calls is for answers that end in a tool call: the run goes on or ends, but it does not fail.
 	calls := func(name string, data ...string) harness.Variant {
 		return harness.Variant{Name: name, Play: play(data), Checks: []harness.Check{
@@ -35,7 +43,7 @@ func providerDeltasTolerated() harness.Scenario {
 	usage := `"usage":{"prompt_tokens":9,"completion_tokens":2,"total_tokens":11}`
 	return harness.Scenario{
 		ID:    "provider/deltas-tolerated",
-		Claim: "chunks with members that are missing, null, empty, repeated or unknown cost the answer nothing",
+		Claim: "chunks with members that are missing, null, empty, repeated or unknown cost the answer nothing, and white space is text",
 		Needs: []harness.Feature{harness.Streaming},
 		Variants: []harness.Variant{
 			variant("role-and-null-content", deltaOf(`{"role":"assistant","content":null,"refusal":null}`), deltaOf(`{}`), one, deltaOf(`{"content":null}`), two, stop),
@@ -53,6 +61,9 @@ func providerDeltasTolerated() harness.Scenario {
 			variant("usage-with-finish", role, one, two, chunkOf(`"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],`+usage)),
 			variant("another-choice", role, one, chunkOf(`"choices":[{"index":1,"delta":{"content":"other"},"finish_reason":null}]`), two,
 				chunkOf(`"choices":[{"index":1,"delta":{},"finish_reason":"length"}]`), stop),
+			unchanged("leading-spaces", " one", "  two", "\tthree", "\n- four"),
+			unchanged("trailing-newlines", "one\n", "two\n\n", "three \r\n", "four\n"),
+			unchanged("only-white-space", "one", " ", "two", "\n", "\n\n", "three", "\t", "\n"),
 			calls("call-without-index", role,
 				deltaOf(`{"tool_calls":[{"id":"call_1","type":"function","function":{"name":"lookup","arguments":""}}]}`),
 				deltaOf(`{"tool_calls":[{"function":{"arguments":"{}"}}]}`), toolCalls),

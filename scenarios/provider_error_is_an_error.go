@@ -41,6 +41,13 @@ func providerErrorIsAnError() harness.Scenario {
 	empty := fault.Status{Code: 200, Body: "\n"}
 	frame := script.Error{Type: "server_error", Code: "overloaded", Message: "The engine is currently overloaded."}
 	said := script.Text{Chunks: []string{"one "}}
+	// Forms that the fake's dialect would never send. What follows them would make a good answer of them.
+	raw := func(frame string) []script.Step {
+		return []script.Step{script.Role{}, said, script.Raw{Bytes: frame}, script.Raw{Bytes: events(finishOf("stop"), "[DONE]")}, script.End{}}
+	}
+	unwrapped := `{"message":"The engine is currently overloaded.","type":"server_error","code":"overloaded"}`
+	object := `{"object":"error","message":"The engine is currently overloaded.","type":"server_error","param":null,"code":503}`
+	bare := `{"object":"error"}`
 	return harness.Scenario{
 		ID:    "provider/error-is-an-error",
 		Claim: "a provider's error, as a status, as a frame or as a body with status 200, fails the run at once",
@@ -57,11 +64,17 @@ func providerErrorIsAnError() harness.Scenario {
 			variant("frame-first", providerError, true, frame, script.Done{}, script.End{}),
 			variant("frame-in-text", providerError, true, script.Role{}, said, frame, script.Done{}, script.End{}),
 			variant("frame-and-no-end", providerError, true, script.Role{}, said, frame, fault.Stall{}),
+			variant("event-named-error", providerRaw, true, raw("event: error\ndata: "+unwrapped+"\n\n")...),
+			variant("error-object", providerRaw, true, raw(events(object))...),
+			variant("bare-error-object", providerRaw, true, raw(events(bare))...),
+			variant("finish-reason-error", providerRaw, true, raw(events(finishOf("error")))...),
 			variant("status-429-whole", providerStatus, false, status(429)),
 			variant("status-500-whole", providerStatus, false, status(500)),
 			variant("json-with-200-whole", providerStatus, false, inside),
 			variant("html-with-200-whole", providerStatus, false, well),
 			variant("empty-with-200-whole", providerStatus, false, empty),
+			variant("event-named-error-whole", providerRaw, false, raw("event: error\ndata: "+unwrapped+"\n\n")...),
+			variant("finish-reason-error-whole", providerRaw, false, raw(events(finishOf("error")))...),
 			variant("frame-in-text-whole", providerError, false, script.Role{}, said, frame, script.Done{}, script.End{}),
 		},
 		Checks: []harness.Check{

@@ -72,7 +72,7 @@ func runIsolated() harness.Scenario {
 	}
 	return harness.Scenario{
 		ID:    "run/isolated",
-		Claim: "runs that go on together each get exactly their own text, usage, failure and cancellation",
+		Claim: "runs that go on together each get exactly their own identifiers, text, usage, failure and cancellation",
 		Needs: []harness.Feature{harness.Streaming, harness.NonStreaming, harness.ErrorFrames},
 		Variants: []harness.Variant{
 			{Name: "together", Play: together, Checks: []harness.Check{
@@ -100,6 +100,8 @@ func runIsolated() harness.Scenario {
 			check("counts-own-clara", "usage", expect.Says{What: of(clientUsage, "clara"), Text: "prompt 13, completion 3, total 16"}),
 			check("only-dora-fails", "error-frame", expect.Times{What: clientError, Min: 1, Max: 1}),
 			check("dora-fails", "error-frame", expect.Times{What: of(clientError, "dora"), Min: 1, Max: 1}),
+			check("own-identifiers", "answer-identifier", expect.Distinct{What: clientID}),
+			{Name: "own-sessions", Guarantee: "run.isolated", Noun: "session-identifier", Needs: []harness.Feature{harness.CustomEvents}, Expect: shows(expect.Distinct{What: clientSession})},
 			check("others-end-well", "finish", expect.Times{What: clientFinish, Min: 3, Max: 3}),
 		},
 	}

@@ -30,7 +30,7 @@ func runSlowReaderIsAlone() harness.Scenario {
 	}
 	return harness.Scenario{
 		ID:    "run/slow-reader-is-alone",
-		Claim: "a client that does not read holds up its own run only, pauses that run's inactivity clock, and not its stream cap",
+		Claim: "a client that does not read holds up its own run only, pauses that run's inactivity clock, and not its stream cap, after which its connection is cut within the last write's time",
 		Needs: []harness.Feature{harness.Streaming},
 		Variants: []harness.Variant{
 			{Name: "reads-later", Set: harness.Set{Inactivity: true, NoStream: true}, Play: func(t *harness.Trial) {
@@ -57,6 +57,17 @@ func runSlowReaderIsAlone() harness.Scenario {
 				{Name: "stream-cap-ends-it", Guarantee: "run.slow-reader-is-alone", Noun: "provider-connection", Expect: func(at harness.At) expect.Expectation {
 					return expect.Happens{What: of(providerLeft, "#1"), After: of(providerRequest, "#1"), From: at.Stream, To: at.Stream + at.Once}
 				}},
+				check("no-ordinary-end", "finish", expect.Never{What: of(clientFinish, "slow")}),
+			}},
+			{Name: "reads-after-the-last-write", Set: harness.Set{Inactivity: true}, Play: func(t *harness.Trial) {
+				slow, neighbour := blocked(t)
+				t.AwaitEnd(neighbour)
+				t.Await(of(providerLeft, "#1"))
+				t.Pass(t.Windows.LastWrite + t.Stage.Tick)
+				slow.Read()
+				t.AwaitEnd(slow)
+			}, Checks: []harness.Check{
+				check("connection-is-cut", "client-connection", expect.Says{What: of(clientEnd, "slow"), Text: "cut"}),
 				check("no-ordinary-end", "finish", expect.Never{What: of(clientFinish, "slow")}),
 			}},
 		},

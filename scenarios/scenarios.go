@@ -11,6 +11,7 @@ func All() []harness.Scenario {
 	return []harness.Scenario{
 		runReleasedAtEnd(),
 		runOneEnding(),
+		runTextBeforeEnding(),
 		runNothingAfterEnding(),
 		runEventsReachResponse(),
 		runIsolated(),

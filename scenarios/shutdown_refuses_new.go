@@ -50,6 +50,9 @@ func shutdownRefusesNew() harness.Scenario {
 			{Name: "whole", Play: asking(caller.Ask{Prompt: "hello"}), Checks: inGrace, Needs: []harness.Feature{harness.NonStreaming}},
 			{Name: "models", Play: asking(caller.Ask{Method: "GET", Path: "/v1/models"}), Checks: inGrace},
 			{Name: "health", Play: asking(caller.Ask{Method: "GET", Path: "/health"}), Checks: inGrace},
+			{Name: "unknown-path", Play: asking(caller.Ask{Method: "GET", Path: "/nowhere"}), Checks: inGrace},
+			{Name: "unknown-path-to-post", Play: asking(caller.Ask{Path: "/v1/responses", Prompt: "hello"}), Checks: inGrace},
+			{Name: "unknown-method", Play: asking(caller.Ask{Method: "DELETE"}), Checks: inGrace},
 			{Name: "in-the-drain", Checks: refused(inDrain), Play: func(t *harness.Trial) {
 				t.Script(proper(script.Role{}, flood(t.Stage)))
 				old := t.Ask(caller.Ask{Name: "old", Prompt: "hello", Stream: true, Hold: true})

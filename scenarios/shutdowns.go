@@ -25,6 +25,14 @@ func flood(s *harness.Stage) script.Step {
 	return script.Text{Chunks: slices.Repeat([]string{strings.Repeat("x", piece)}, s.Flood/piece+1)}
 }
 
+// unreadable is text in a few pieces, so that a server with a buffer for each holds all of it, which together are more
+// than a connection holds that nobody ever read from: a flood is for those that were read fast. What of it is sent can
+// be read within the stragglers' time.
+func unreadable(s *harness.Stage) script.Step {
+	const pieces = 6
+	return script.Text{Chunks: slices.Repeat([]string{strings.Repeat("~", s.Flood/8/pieces)}, pieces)}
+}
+
 // deaf is a prompt that makes a run deaf to its cancellation until well after the last window of a shutdown.
 func deaf(w harness.Windows) string {
 	return fmt.Sprintf("[[fault:deaf %s]]", w.Shutdown+w.Straggler+w.Abort+w.Heartbeat)

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -17,7 +18,10 @@ type way struct {
 	whole  bool           // the request does not stream
 	clock  bool           // a clock ends it
 	leaves caller.Leaving // how the client leaves once the model stalls; it stays when empty
-	steps  func(harness.Windows) []script.Step
+	body   string         // what is asked, in place of a prompt
+	prompt string         // the way's name when empty
+	needs  []harness.Feature
+	steps  func(harness.Windows) []script.Step // nil when no model is asked
 }
 
 // ways are all of them but a shutdown.
@@ -46,19 +50,28 @@ func ways() []way {
 		{name: "left-before-text", leaves: caller.Reset, steps: always(script.Headers{}, fault.Stall{})},
 		{name: "left-in-text", leaves: caller.Close, steps: always(spoken, fault.Stall{})},
 		{name: "left-whole", whole: true, leaves: caller.Close, steps: always(spoken, fault.Stall{})},
+		{name: "no-messages", body: `{"stream":true,"messages":[]}`},
+		{name: "no-json", body: `{"stream":true,"messages":[`},
+		{name: "panic", prompt: "[[fault:panic]]", needs: []harness.Feature{harness.FaultHooks}},
+		{name: "panic-whole", whole: true, prompt: "[[fault:panic]]", needs: []harness.Feature{harness.FaultHooks}},
 	}
 }
 
-// program is what the model plays for a run that is to end so.
-func (y way) program(w harness.Windows) script.Program { return script.Program{Steps: y.steps(w)} }
+// programs are what the model plays for a run that is to end so, if it is asked.
+func (y way) programs(w harness.Windows) []script.Program {
+	if y.steps == nil {
+		return nil
+	}
+	return []script.Program{{Steps: y.steps(w)}}
+}
 
 // alone is a prompt that is no part of another's.
 func (y way) alone() string { return "to-" + y.name + "." }
 
-// play has one run end so. The run must be the n-th of its trial, and no other is under way.
+// play has one run end so. The model must have been asked n-1 times in its trial, and no other run is under way.
 func (y way) play(t *harness.Trial, n int) {
 	ref := fmt.Sprintf("#%d", n)
-	r := t.Ask(caller.Ask{Prompt: y.name, Stream: !y.whole})
+	r := t.Ask(caller.Ask{Prompt: cmp.Or(y.prompt, y.name), Body: y.body, Stream: !y.whole})
 	if y.leaves == "" {
 		t.AwaitEnd(r)
 		return
@@ -79,32 +92,29 @@ func lastOnConnection() script.Headers {
 	return script.Headers{Header: map[string]string{"Connection": "close"}}
 }
 
-// leaking plays every way of this set in turn, the whole round a few times, between two counts of what the server
-// holds, and then all that end by a clock at once. The same request before each count makes them equal: a server sets
+// leaking plays the quick ways in turn, the whole round a few times, between two counts of what the server holds, and
+// then the slow ones at once. The same request before each count makes them equal: a server sets
 // some things up at its first one only.
-func leaking(set harness.Set) func(*harness.Trial) {
+func leaking(quick, slow []way) func(*harness.Trial) {
 	const rounds = 3
 	return func(t *harness.Trial) {
-		quick, slow := split(set)
 		programs := []script.Program{parting("first")}
 		for range rounds {
 			for _, y := range quick {
-				programs = append(programs, y.program(t.Windows))
+				programs = append(programs, y.programs(t.Windows)...)
 			}
 		}
 		for _, y := range slow {
-			p := y.program(t.Windows)
-			p.Times, p.When.Contains = rounds, y.alone()
-			programs = append(programs, p)
+			programs = append(programs, script.Program{When: script.When{Contains: y.alone()}, Times: rounds, Steps: y.steps(t.Windows)})
 		}
 		t.Script(append(programs, parting("last"))...)
 		t.AwaitEnd(t.Ask(caller.Ask{Name: "first", Prompt: "hello", Stream: true}))
 		t.Census()
-		n := 1
+		asked := 1
 		for range rounds {
 			for _, y := range quick {
-				n++
-				y.play(t, n)
+				y.play(t, asked+1)
+				asked += len(y.programs(t.Windows))
 			}
 		}
 		var under []*caller.Request
@@ -121,24 +131,30 @@ func leaking(set harness.Set) func(*harness.Trial) {
 	}
 }
 
-// split are the ways that a server with these settings shows: those that end when model or client say so, and those
-// that end when a clock does.
-func split(set harness.Set) (quick, slow []way) {
+// split are the ways that a server with these settings shows: those that end when model or client say so, those that
+// end when a clock does, and those that not every server has.
+func split(set harness.Set) (quick, slow, faults []way) {
 	for _, y := range ways() {
 		switch {
+		case y.needs != nil:
+			faults = append(faults, y)
 		case y.clock && y.set == set:
 			slow = append(slow, y)
 		case !y.clock:
 			quick = append(quick, y)
 		}
 	}
-	return quick, slow
+	return quick, slow, faults
 }
 
 // leakVariants are the settings under which every way can be played.
 func leakVariants() []harness.Variant {
+	inactivity := harness.Set{Inactivity: true}
+	quick, slow, faults := split(harness.Set{})
+	_, slower, _ := split(inactivity)
 	return []harness.Variant{
-		{Name: "all-endings", Play: leaking(harness.Set{})},
-		{Name: "with-inactivity", Set: harness.Set{Inactivity: true}, Play: leaking(harness.Set{Inactivity: true})},
+		{Name: "all-endings", Play: leaking(quick, slow)},
+		{Name: "with-inactivity", Set: inactivity, Play: leaking(quick, slower)},
+		{Name: "panics", Needs: []harness.Feature{harness.FaultHooks}, Play: leaking(faults, nil)},
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/stallwright/stallwright/harness"
 	"github.com/stallwright/stallwright/reports/text"
+	"github.com/stallwright/stallwright/scenarios/mutants"
 )
 
 // cli is what the verbs work with. Tests give it other players and another library.
@@ -21,6 +23,7 @@ type cli struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	lookup         func(string) (string, bool) // the environment
+	environ        func() []string             // all of it, as NAME=VALUE
 	executable     func() (string, error)      // the path of this binary, for workers and servers
 	library        library
 	player         func(plan) (harness.Player, error)
@@ -128,7 +131,7 @@ func (c *cli) root() *cobra.Command {
 	root.SetErr(c.stderr)
 	root.SetFlagErrorFunc(wrongFlag)
 	root.AddCommand(
-		c.runCommand(), c.listCommand(), c.explainCommand(), c.serveCommand(), c.fakeCommand(), c.versionCommand(), c.workerCommand(),
+		c.runCommand(), c.listCommand(), c.explainCommand(), c.serveCommand(), c.fakeCommand(), c.scriptCommand(), c.versionCommand(), c.workerCommand(),
 	)
 	root.SetHelpCommand(&cobra.Command{
 		Use: "help [VERB]", Short: "help about a verb", Args: cobra.ArbitraryArgs,
@@ -204,10 +207,13 @@ func noArgs(cmd *cobra.Command, args []string) error {
 // a list with commas.
 func (c *cli) readEnvironment(cmd *cobra.Command) error {
 	var errs []error
+	var names []string
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		name := "STALLWRIGHT_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
-		value := c.getenv(name)
-		if f.Changed || value == "" || f.Name == "help" {
+		names = append(names, name)
+		value, set := c.lookup(name)
+		// An empty variable is as good as none, but for the URL: without one another server is judged.
+		if f.Changed || !set || value == "" && f.Name != "url" || f.Name == "help" {
 			return
 		}
 		values := []string{value}
@@ -223,6 +229,20 @@ func (c *cli) readEnvironment(cmd *cobra.Command) error {
 	})
 	if err := errors.Join(errs...); err != nil {
 		return &trouble{code: exitUsage, err: err}
+	}
+	return c.unknownVariable(names)
+}
+
+// unknownVariable says so when a variable is nearly that of a flag. Others that begin so may be somebody else's.
+func (c *cli) unknownVariable(names []string) error {
+	for _, v := range c.environ() {
+		name, _, _ := strings.Cut(v, "=")
+		if !strings.HasPrefix(name, "STALLWRIGHT_") || slices.Contains(names, name) || name == mutants.Variable {
+			continue
+		}
+		if hint := didYouMean(name, names, ""); hint != "" {
+			return misuse(hint, "%s is the variable of no flag", name)
+		}
 	}
 	return nil
 }

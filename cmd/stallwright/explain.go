@@ -39,7 +39,7 @@ func (c *cli) explainCommand() *cobra.Command {
 func reasons() [][2]string {
 	return [][2]string{
 		{string(verdict.NotClaimed), "the server does not offer the feature that the case needs; nothing is said of it"},
-		{string(verdict.Unavailable), "the feature cannot be shown here: virtual time shows no files, and a server that somebody else started gets no signals"},
+		{string(verdict.Unavailable), "the feature cannot be shown here: real time shows no goroutines of another process, and a server that somebody else started gets no signals"},
 		{string(verdict.Blocked), "a failed check, or the death of the server, took its precondition away"},
 		{string(verdict.Filtered), "it was left out on the command line, with --skip"},
 	}

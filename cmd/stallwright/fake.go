@@ -11,12 +11,19 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
+	"github.com/stallwright/stallwright/fakes/admin"
 	"github.com/stallwright/stallwright/fakes/provider"
+	"github.com/stallwright/stallwright/fakes/provider/anthropic"
+	"github.com/stallwright/stallwright/fakes/provider/bedrock"
+	"github.com/stallwright/stallwright/fakes/provider/gemini"
+	"github.com/stallwright/stallwright/fakes/provider/ollama"
 	"github.com/stallwright/stallwright/fakes/provider/openai"
+	"github.com/stallwright/stallwright/fakes/provider/responses"
 	"github.com/stallwright/stallwright/fakes/script"
 	"github.com/stallwright/stallwright/fakes/timeline"
 	"github.com/stallwright/stallwright/reports/text"
@@ -38,10 +45,13 @@ func (c *cli) fakeProviderCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "provider",
 		Short: "run a fake LLM provider",
-		Long: "Answers every request as a built-in script says, in the dialect of Chat Completions, and shows on stderr what comes\n" +
-			"and goes. Ctrl-C ends it.",
-		Example: "  stallwright fake provider --script stall-mid-stream\n  stallwright fake provider --list",
-		Args:    noArgs,
+		Long: "Answers requests as a script says, one of its own or one in a file, and shows on stderr what comes and goes. It speaks\n" +
+			"the dialects of OpenAI (Chat Completions and Responses), Anthropic, Gemini, Ollama and Bedrock on one port, and prints\n" +
+			"what to export for the clients of each. Test suites steer it over HTTP: load scripts, open gates, and follow what\n" +
+			"happens, under /_stallwright/. Ctrl-C ends it.",
+		Example: "  stallwright fake provider --script stall-mid-stream\n  stallwright fake provider --script ./stall.yaml\n" +
+			"  stallwright fake provider --list",
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if listNames {
 				var rows [][]string
@@ -50,22 +60,15 @@ func (c *cli) fakeProviderCommand() *cobra.Command {
 				}
 				return c.table(rows)
 			}
-			var names []string
-			for _, s := range builtinScripts() {
-				if s.name == name {
-					return c.fakeProvider(cmd.Context(), listenAt, remote, s)
-				}
-				names = append(names, s.name)
+			what, err := c.scriptNamed(name)
+			if err != nil {
+				return err
 			}
-			hint := didYouMean(name, names, "")
-			if hint == "" {
-				hint = "`stallwright fake provider --list` shows them"
-			}
-			return misuse(hint, "there is no script %q", name)
+			return c.fakeProvider(cmd.Context(), listenAt, remote, what)
 		},
 	}
 	cmd.Flags().StringVar(&listenAt, "listen", defaultListen, "the address to listen on")
-	cmd.Flags().StringVar(&name, "script", "answer", "what is played to every request")
+	cmd.Flags().StringVar(&name, "script", "answer", "what is played: a name, a file such as ./stall.yaml, or - for stdin")
 	cmd.Flags().BoolVar(&listNames, "list", false, "list the scripts")
 	cmd.Flags().BoolVar(&remote, "allow-remote", false, "let other machines reach it")
 	cmd.RegisterFlagCompletionFunc("script", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -73,12 +76,12 @@ func (c *cli) fakeProviderCommand() *cobra.Command {
 		for _, s := range builtinScripts() {
 			names = append(names, s.name+"\t"+s.about)
 		}
-		return names, cobra.ShellCompDirectiveNoFileComp
+		return names, cobra.ShellCompDirectiveDefault
 	})
 	return cmd
 }
 
-func (c *cli) fakeProvider(ctx context.Context, addr string, remote bool, what named) error {
+func (c *cli) fakeProvider(ctx context.Context, addr string, remote bool, what script.File) error {
 	host, port, err := net.SplitHostPort(addr)
 	number, wrong := strconv.ParseUint(port, 10, 16)
 	if err != nil || wrong != nil {
@@ -93,34 +96,58 @@ func (c *cli) fakeProvider(ctx context.Context, addr string, remote bool, what n
 	if err != nil {
 		return err
 	}
-	tl := timeline.New()
 	own := guard{any: remote}
-	fake := &provider.Provider{
-		Dialects: []provider.Dialect{guarded{openai.Dialect{}, own}},
-		Fallback: &provider.Session{Script: script.Script{{Times: script.Any, Steps: what.steps}}, Timeline: tl, Gates: &script.Gates{}},
-		Other:    stray{own, tl},
+	fake := &provider.Provider{Connections: what.Connections}
+	for _, d := range dialects() {
+		fake.Dialects = append(fake.Dialects, guarded{d, own})
 	}
-	shown := make(chan struct{})
-	go func() {
-		defer close(shown)
-		c.show(tl)
-	}()
+	shown := c.newShow()
+	handler := &admin.Handler{Provider: fake, AnyHost: remote, Opened: shown.watch}
+	fake.Other = other{own, handler}
+	if err := handler.Begin(what); err != nil {
+		l.Close()
+		shown.end()
+		return internal(err)
+	}
 	served := make(chan error, 1)
 	go func() { served <- fake.Serve(l) }()
-	base := "http://" + reachable(l.Addr()) + "/v1"
-	fmt.Fprintf(c.stdout, "%s\nexport OPENAI_BASE_URL=%s\n", base, base)
+	fmt.Fprint(c.stdout, greeting(reachable(l.Addr())))
 	select {
 	case err = <-served:
 	case <-ctx.Done():
 	}
 	stopped() // a second Ctrl-C does not wait
 	fake.Close()
-	tl.Add(lastLane, "", "", "")
-	<-shown
+	handler.Close()
+	shown.end()
 	if err != nil {
 		return internal(err)
 	}
 	return nil
+}
+
+// dialects are all that the fake speaks, on one port. Gemini's list of models would otherwise be taken for OpenAI's,
+// which stands under any path that ends so.
+func dialects() []provider.Dialect {
+	return []provider.Dialect{anthropic.Dialect{}, gemini.Dialect{}, ollama.Dialect{}, bedrock.Dialect{}, responses.Dialect{}, openai.Dialect{}}
+}
+
+// greeting is the base URL of OpenAI's dialects on a line, then what to export for clients of each dialect, and for
+// those of the admin API.
+func greeting(addr string) string {
+	root := "http://" + addr
+	lines := []string{root + "/v1"}
+	for _, e := range [][2]string{
+		{"OPENAI_BASE_URL", "/v1"},
+		{"ANTHROPIC_BASE_URL", ""},
+		{"GOOGLE_GEMINI_BASE_URL", ""},
+		{"OLLAMA_HOST", ""},
+		{"AWS_ENDPOINT_URL_BEDROCK_RUNTIME", ""},
+		{"STALLWRIGHT_ADMIN_URL", strings.TrimSuffix(admin.Prefix, "/")},
+	} {
+		lines = append(lines, "export "+e[0]+"="+root+e[1])
+	}
+	return strings.Join(lines, "\n") + "\n"
 }
 
 // reachable is an address at which a client on this machine finds a listener.
@@ -132,38 +159,64 @@ func reachable(a net.Addr) string {
 	return net.JoinHostPort(host, port)
 }
 
-// lastLane is the lane of the event that ends the show.
-const lastLane = "end"
+// show writes the events of sessions to stderr as they come. A terminal that does not keep up misses some: the fake
+// must not wait for it.
+type show struct {
+	c        *cli
+	events   chan shownEvent
+	missed   atomic.Int64
+	watching sync.WaitGroup
+	printed  chan struct{}
+}
 
-// show writes the events of a timeline to stderr as they come, until one in lastLane. A terminal that does not keep
-// up misses some: the fake must not wait for it.
-func (c *cli) show(tl *timeline.Timeline) {
-	events := make(chan timeline.Event, 1024)
-	var missed int
-	var watching sync.WaitGroup
-	watching.Go(func() {
-		defer close(events)
+type shownEvent struct {
+	marker string
+	timeline.Event
+}
+
+func (c *cli) newShow() *show {
+	s := &show{c: c, events: make(chan shownEvent, 1024), printed: make(chan struct{})}
+	go func() {
+		defer close(s.printed)
+		for e := range s.events {
+			s.print(e)
+		}
+	}()
+	return s
+}
+
+// watch shows a session until its end.
+func (s *show) watch(marker string, tl *timeline.Timeline) {
+	s.watching.Go(func() {
 		tl.Await(math.MaxInt64, func(e timeline.Event) bool {
-			if e.Lane == lastLane {
-				return true
-			}
 			select {
-			case events <- e:
+			case s.events <- shownEvent{marker, e}:
 			default:
-				missed++
+				s.missed.Add(1)
 			}
-			return e.Seq == timeline.Limit // the timeline keeps no more
+			return admin.Last(e)
 		})
 	})
-	for e := range events {
-		fmt.Fprintln(c.stderr, eventLine(e))
-		if e.Seq == timeline.Limit {
-			fmt.Fprintln(c.stderr, "no more events are shown; requests are still answered")
-		}
+}
+
+func (s *show) print(e shownEvent) {
+	line := eventLine(e.Event)
+	if e.marker != "" {
+		line = "[" + text.Escape(e.marker) + "] " + line
 	}
-	watching.Wait()
-	if missed > 0 {
-		fmt.Fprintf(c.stderr, "%d events were not shown\n", missed)
+	fmt.Fprintln(s.c.stderr, line)
+	if e.Seq == timeline.Limit {
+		fmt.Fprintln(s.c.stderr, "no more events of this session are shown; requests are still answered")
+	}
+}
+
+// end waits for the sessions, which must have been told to end, and for the terminal.
+func (s *show) end() {
+	s.watching.Wait()
+	close(s.events)
+	<-s.printed
+	if n := s.missed.Load(); n > 0 {
+		fmt.Fprintf(s.c.stderr, "%d events were not shown\n", n)
 	}
 }
 
@@ -200,30 +253,44 @@ func (g guard) admits(r *http.Request) bool {
 	return g.any || isLoopback(host)
 }
 
-// guarded is a dialect that knows only requests to the fake's own names.
+// guarded is a dialect that knows only requests to the fake's own names, and none of the admin API.
 type guarded struct {
 	provider.Dialect
 	guard
 }
 
 func (g guarded) Recognise(r *http.Request, body []byte) (provider.Request, provider.Answer) {
-	if !g.admits(r) {
+	if !g.admits(r) || strings.HasPrefix(r.URL.Path, admin.Prefix) {
 		return provider.Request{}, nil
 	}
 	return g.Dialect.Recognise(r, body)
 }
 
-// stray answers what no dialect knows.
-type stray struct {
-	guard
-	timeline *timeline.Timeline
+// Validate keeps the power of a dialect that has it.
+func (g guarded) Validate(r *http.Request, body []byte) (status int, why string) {
+	if v, ok := g.Dialect.(provider.Validator); ok {
+		return v.Validate(r, body)
+	}
+	return 0, ""
 }
 
-func (s stray) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	status, why := http.StatusNotFound, fmt.Sprintf("no dialect knows %.20s %.200s", r.Method, r.URL.Path)
-	if !s.admits(r) {
+// other answers what no dialect knows.
+type other struct {
+	guard
+	admin *admin.Handler
+}
+
+func (o other) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if strings.HasPrefix(r.URL.Path, admin.Prefix) {
+		o.admin.ServeHTTP(w, r)
+		return
+	}
+	status, why := http.StatusNotFound, fmt.Sprintf("no dialect knows %.20s %.200s with a body of %d bytes", r.Method, r.URL.Path, r.ContentLength)
+	if !o.admits(r) {
 		status, why = http.StatusForbidden, fmt.Sprintf("the host %.200q is not this fake's", r.Host)
 	}
-	s.timeline.Add(provider.Lane, "", "violation", why)
+	if tl := o.admin.Timeline(""); tl != nil {
+		tl.Add(provider.Lane, "", "violation", why)
+	}
 	http.Error(w, "stallwright: "+why, status)
 }

@@ -47,7 +47,15 @@ func openReports(values []string) (_ reportFiles, err error) {
 		if slices.ContainsFunc(out, func(f *reportFile) bool { return filepath.Clean(f.path) == filepath.Clean(path) }) {
 			return nil, misuse("give each report a path of its own", "two reports go to %s", path)
 		}
-		_, missing := os.Lstat(path)
+		info, missing := os.Stat(path)
+		if path == "-" || missing == nil && info.Mode()&os.ModeNamedPipe != 0 {
+			return nil, misuse("--format json writes the results to standard output", "the report %s is not a file", path)
+		}
+		for _, o := range out {
+			if other, err := o.file.Stat(); err == nil && missing == nil && os.SameFile(info, other) {
+				return nil, misuse("give each report a path of its own", "two reports go to %s", path)
+			}
+		}
 		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o644)
 		if err != nil {
 			return nil, misuse("make its folder first, or choose another path with --report "+format+"=PATH", "the report %s cannot be written: %v", path, reason(err))

@@ -14,7 +14,7 @@ func main() {
 // run is the whole command; it returns the exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	c := cli{
-		stdin: stdin, stdout: stdout, stderr: stderr, lookup: os.LookupEnv, executable: os.Executable, library: builtin(),
+		stdin: stdin, stdout: stdout, stderr: stderr, lookup: os.LookupEnv, environ: os.Environ, executable: os.Executable, library: builtin(),
 	}
 	c.player = c.newPlayer
 	return c.run(ctx, args)

@@ -44,7 +44,7 @@ func (l leakChecked) Run() int {
 // newCLI is the command as main makes it, but for its own path: that of a test binary would run the tests again.
 func newCLI() *cli {
 	c := &cli{
-		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, lookup: os.LookupEnv, library: builtin(),
+		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, lookup: os.LookupEnv, environ: os.Environ, library: builtin(),
 		executable: func() (string, error) { return exec.LookPath("stallwright") },
 	}
 	c.player = c.newPlayer

@@ -121,10 +121,17 @@ func (e *entry) add(c, check string, attempt int) {
 func (s *session) failures(r reports.Report) []*entry {
 	var out []*entry
 	seen := map[string]*entry{}
+	violated := map[string]bool{}
+	for _, g := range r.Guarantees {
+		violated[g.ID] = g.Status == reports.Violated
+	}
 	for _, res := range r.Results {
 		for _, f := range reports.Judgements(res) {
 			if f.Verdict == verdict.Pass || f.Verdict == verdict.Skip {
 				continue
+			}
+			if f.Verdict == verdict.Inconclusive && violated[f.Guarantee] {
+				continue // what is violated need not be shown as well
 			}
 			var e *entry
 			keys := causes(res, f)

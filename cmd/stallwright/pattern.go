@@ -18,6 +18,9 @@ type pattern struct {
 	re   *regexp.Regexp
 }
 
+// longestPattern is above any ID.
+const longestPattern = 300
+
 // compile makes a pattern of its text: * is any letters within a part of an ID, ** any letters.
 func compile(text string) pattern {
 	quoted := regexp.QuoteMeta(text)
@@ -71,6 +74,9 @@ func (l library) unknown(patterns []string) error {
 	var errs []error
 	var hints []string
 	for _, text := range patterns {
+		if len(text) > longestPattern {
+			return misuse("", "a pattern of %d bytes: want at most %d", len(text), longestPattern)
+		}
 		if !l.look(compile(text)).none() {
 			continue
 		}

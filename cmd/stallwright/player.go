@@ -11,7 +11,7 @@ import (
 
 // silence is how long a worker may report nothing: a virtual trial takes milliseconds, and some tenths of a second on
 // a busy machine with the race detector.
-const silence = 30 * time.Second
+const silence = 15 * time.Second
 
 // newPlayer makes what plays a plan.
 func (c *cli) newPlayer(p plan) (harness.Player, error) {

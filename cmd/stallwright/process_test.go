@@ -159,6 +159,90 @@ func TestFakeProvider(t *testing.T) {
 	require.Zero(t, code)
 }
 
+func TestFakeProviderPlaysAFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "busy.yaml")
+	require.NoError(t, os.WriteFile(file, []byte("programs:\n- steps: [status: 503]\n- times: any\n  steps:\n  - pause: {for: 1ms, jitter: 1ms}\n  - text: well\n  - done\n"), 0o600))
+	p := start(t, nil, "stallwright", "fake", "provider", "--listen", "127.0.0.1:0", "--script", file)
+	base := strings.TrimSpace(p.await(p.stdout, "http://"))
+	for _, want := range []string{"503\n", "200\n"} {
+		out, err := exec.Command("ask", base+"/chat/completions").Output()
+		require.NoError(t, err)
+		require.True(t, bytes.HasPrefix(out, []byte(want)), string(out))
+	}
+	require.Regexp(t, `provider seed \d+\n$`, p.await(p.stderr, "seed")) // to play the same jitter again
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGINT))
+	code, _, _ := p.end()
+	require.Zero(t, code)
+}
+
+func TestFakeProviderSpeaksAllDialectsAndHasAnAdminAPI(t *testing.T) {
+	p := start(t, nil, "stallwright", "fake", "provider", "--listen", "127.0.0.1:0")
+	root := strings.TrimSuffix(strings.TrimSpace(p.await(p.stdout, "http://")), "/v1")
+	for _, line := range []string{
+		"OPENAI_BASE_URL=" + root + "/v1", "ANTHROPIC_BASE_URL=" + root, "GOOGLE_GEMINI_BASE_URL=" + root, "OLLAMA_HOST=" + root,
+		"AWS_ENDPOINT_URL_BEDROCK_RUNTIME=" + root, "STALLWRIGHT_ADMIN_URL=" + root + "/_stallwright",
+	} {
+		require.Equal(t, "export "+line+"\n", p.await(p.stdout, "export"))
+	}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	send := func(method, url, body string) (int, string) {
+		t.Helper()
+		req, err := http.NewRequest(method, root+url, strings.NewReader(body))
+		require.NoError(t, err)
+		resp, err := client.Do(req)
+		require.NoError(t, err)
+		defer resp.Body.Close()
+		answer, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		return resp.StatusCode, string(answer)
+	}
+	for _, tc := range []struct{ name, path, body string }{
+		{"openai", "/v1/chat/completions", `{"model":"m","stream":true,"messages":[{"role":"user","content":"hello [[sw:a]]"}]}`},
+		{"responses", "/v1/responses", `{"model":"m","stream":true,"input":"hello [[sw:a]]"}`},
+		{"anthropic", "/v1/messages", `{"model":"m","stream":true,"max_tokens":9,"messages":[{"role":"user","content":"hello [[sw:a]]"}]}`},
+		{"gemini", "/v1beta/models/m:streamGenerateContent?alt=sse", `{"contents":[{"role":"user","parts":[{"text":"hello [[sw:a]]"}]}]}`},
+		{"ollama", "/api/chat", `{"model":"m","messages":[{"role":"user","content":"hello [[sw:a]]"}]}`},
+		{"bedrock", "/model/m/converse-stream", `{"messages":[{"role":"user","content":[{"text":"hello [[sw:a]]"}]}]}`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			status, answer := send("POST", "/_stallwright/scripts?marker=a", "programs:\n- when: {dialect: "+tc.name+"}\n  steps: [text: said over HTTP, finish, done]\n")
+			require.Equal(t, http.StatusOK, status, answer)
+			status, answer = send("POST", tc.path, tc.body)
+			require.Equal(t, http.StatusOK, status, answer)
+			require.Contains(t, answer, "said over HTTP")
+			_, answer = send("DELETE", "/_stallwright/scripts?marker=a", "")
+			require.Equal(t, `{"unplayed":[]}`+"\n", answer)
+		})
+	}
+	require.Regexp(t, `^\[a\] \+\d+\.\d{3} provider #1 text "said over HTTP"\n$`, p.await(p.stderr, "#1 text"))
+
+	_, answer := send("GET", "/v1beta/models", "")
+	require.Contains(t, answer, "gemini-x")
+	_, answer = send("GET", "/v1/models", "")
+	require.Contains(t, answer, "gpt-x")
+	status, answer := send("POST", "/_stallwright/gates/m:generateContent", "{}") // no dialect takes it
+	require.Equal(t, http.StatusNotFound, status)
+	require.Contains(t, answer, "no step awaits")
+	out, err := exec.Command("ask", root+"/_stallwright/reset", "evil.test").Output()
+	require.NoError(t, err)
+	require.True(t, bytes.HasPrefix(out, []byte("403\n")), string(out))
+
+	// Without a marker the script that it began with is replaced.
+	status, _ = send("POST", "/_stallwright/scripts", `{"steps": [{"text": "another"}, "done"]}`)
+	require.Equal(t, http.StatusOK, status)
+	out, err = exec.Command("ask", root+"/v1/chat/completions").Output()
+	require.NoError(t, err)
+	require.Contains(t, string(out), "another")
+
+	follow, err := client.Get(root + "/_stallwright/timeline/stream")
+	require.NoError(t, err)
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGINT)) // a stream does not keep it
+	io.Copy(io.Discard, follow.Body)
+	follow.Body.Close()
+	code, _, _ := p.end()
+	require.Zero(t, code)
+}
+
 func TestAttachedRunNeedsTheFakeInUse(t *testing.T) {
 	p := start(t, []string{"STUB=canary/plain@before=fail"}, "stub", "run", "--url", "http://127.0.0.1:9", "--provider-listen", "127.0.0.1:0")
 	code, _, stderr := p.end()

@@ -66,7 +66,10 @@ func (s *session) newProgress() *progress {
 		width: width, level: s.cli.library.level, quit: make(chan struct{}), ended: make(chan struct{}),
 		tally: tally{total: s.total, counts: map[verdict.Verdict]int{}},
 		header: fmt.Sprintf("stallwright %s  %s  %s time  %s  %d at once  seed %d",
-			s.run.Version, s.run.Server, s.run.Time, plural(s.total, "case"), s.plan.jobs, s.run.Seed),
+			s.run.Version, s.run.Server, s.run.Time, plural(s.total/s.flags.repeat, "case"), s.plan.jobs, s.run.Seed),
+	}
+	if s.flags.repeat > 1 {
+		p.header += fmt.Sprintf("  each %d times", s.flags.repeat)
 	}
 	if s.flags.quiet {
 		p.mode, p.header = "none", ""

@@ -8,10 +8,12 @@ import (
 	"net/url"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/stallwright/stallwright/harness"
 	"github.com/stallwright/stallwright/harness/process"
@@ -52,6 +54,8 @@ type plan struct {
 	allowRemote string // the one host besides this machine
 	listen      string // where the fake provider listens for a server that runs already
 	windows     harness.Windows
+	library     library  // what the jobs are found in
+	files       []string // the case files in it
 }
 
 func (p plan) attached() bool { return p.url != "" }
@@ -65,6 +69,9 @@ func (p plan) time() string {
 	}
 	return "real"
 }
+
+// mostRepeats bounds what is planned before the run begins: every playing has a result to keep.
+const mostRepeats = 10_000
 
 const defaultListen = "127.0.0.1:4010"
 
@@ -114,24 +121,33 @@ func (c *cli) runCommand() *cobra.Command {
 	fs.DurationVar(&f.heartbeat, "heartbeat", 30*time.Second, "how often plain progress says that all is well")
 	fs.Var(choice{&f.color, []string{"auto", "always", "never"}}, "color", "colours")
 	fs.BoolVar(&f.ascii, "ascii", false, "nothing but ASCII")
+	fs.VisitAll(func(flag *pflag.Flag) {
+		if c, ok := flag.Value.(choice); ok {
+			cmd.RegisterFlagCompletionFunc(flag.Name, cobra.FixedCompletions(c.words, cobra.ShellCompDirectiveNoFileComp))
+		}
+	})
+	cmd.RegisterFlagCompletionFunc("report", cobra.FixedCompletions([]string{"junit", "json"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
 // plan checks the flags and makes the plan of them.
 func (f *runFlags) plan(changed func(flag string) bool) (plan, error) {
+	if changed("url") && f.url == "" {
+		return plan{}, misuse("give it as http://127.0.0.1:8080; without --url the built-in server is judged", "--url is empty")
+	}
 	p := plan{virtual: f.url == "", url: f.url, allowRemote: f.allowRemote, windows: f.windows}
 	if f.time != "" {
 		p.virtual = f.time == "virtual"
 	}
-	for _, least := range []struct {
-		flag      string
-		value, at int64
-	}{
-		{"repeat", int64(f.repeat), 1}, {"max-failures", int64(f.maxFailures), 0}, {"timeout", int64(f.timeout), 0}, {"heartbeat", int64(f.heartbeat), 1},
-	} {
-		if least.value < least.at {
-			return plan{}, misuse("", "--%s is too small", least.flag)
-		}
+	switch {
+	case f.repeat < 1 || f.repeat > mostRepeats:
+		return plan{}, misuse("", "--repeat %d: want 1 to %d", f.repeat, mostRepeats)
+	case f.maxFailures < 0:
+		return plan{}, misuse("", "--max-failures %d: want 0 (no bound) or more", f.maxFailures)
+	case f.timeout < 0:
+		return plan{}, misuse("", "--timeout %s: want 0 (no bound) or more", f.timeout)
+	case f.heartbeat <= 0:
+		return plan{}, misuse("", "--heartbeat %s: want more than 0", f.heartbeat)
 	}
 	if changed("jobs") && f.jobs < 1 {
 		return plan{}, misuse("", "--jobs %d: want 1 or more", f.jobs)
@@ -149,6 +165,11 @@ func (f *runFlags) plan(changed func(flag string) bool) (plan, error) {
 		p.listen = f.listen
 		if err := f.checkAddresses(); err != nil {
 			return plan{}, err
+		}
+	}
+	if p.attached() {
+		if why := f.windows.Bears(); why != "" {
+			return plan{}, misuse("set the server's clocks so, and say what they are with --window", "%s", why)
 		}
 	}
 	if p.attached() && f.jobs > 1 {
@@ -171,6 +192,11 @@ func (f *runFlags) checkAddresses() error {
 	u, err := url.Parse(f.url)
 	if err != nil || u.Scheme != "http" || u.Hostname() == "" {
 		return misuse("give it as http://127.0.0.1:8080", "--url is not an http:// address")
+	}
+	if port := u.Port(); port != "" {
+		if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+			return misuse("", "--url has the port %s: want 1 to 65535", port)
+		}
 	}
 	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return misuse("give it as http://127.0.0.1:8080", "--url holds more than an address and a path")

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/stallwright/stallwright/harness"
+	"github.com/stallwright/stallwright/harness/caller"
 	"github.com/stallwright/stallwright/harness/verdict"
 	"github.com/stallwright/stallwright/reports"
 )
@@ -227,6 +229,7 @@ func (s *session) conclude(cause, err error) int {
 		s.cli.complain(lost, lost.Hint)
 	case err != nil:
 		e.broke = true
+		s.run.Stopped = cmp.Or(s.run.Stopped, "trouble of stallwright's own or a crash that no case repeats")
 		s.cli.complain(err, "")
 	case left > 0 && s.run.Stopped == "":
 		e.broke = true
@@ -255,20 +258,29 @@ func (s *session) conclude(cause, err error) int {
 // canaryTrouble says that an attached server did not answer the plain request, and what that usually means.
 func (s *session) canaryTrouble() {
 	r, _ := s.canaryBefore()
-	why := r.Why
+	why, status := r.Why, ""
 	reached := true
 	for _, f := range r.Findings {
 		if f.Verdict == verdict.Pass {
 			continue
 		}
+		for _, m := range f.Excerpt {
+			if m.Lane == caller.Lane && m.Kind == "status" {
+				status = m.Detail
+			}
+		}
 		why = cmp.Or(why, f.Observed)
 		if strings.HasSuffix(f.Check, "::reaches-the-fake") {
-			reached = false
+			n, err := strconv.Atoi(f.Observed)
+			reached = err == nil && n > 0 // more than once is wrong as well
 		}
 	}
 	hint := "send it a request by hand: a server that does not answer a plain request cannot be judged"
 	if !reached {
 		hint = fmt.Sprintf("no request reached the fake provider at http://%s/v1: that must be the base URL of the provider in the server's own configuration", s.plan.listen)
+	}
+	if status != "" {
+		why = fmt.Sprintf("its answer was %s; %s", status, why)
 	}
 	s.cli.complain(fmt.Errorf("%s did not answer a plain request: %s", s.plan.url, cmp.Or(why, string(r.Verdict), "no result")), hint)
 }

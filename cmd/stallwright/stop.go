@@ -19,7 +19,10 @@ func (s stop) Error() string { return s.why }
 // second close killed; a third does what it always does. Finish ends the watch.
 func watchSignals(cancel context.CancelCauseFunc, first func()) (killed <-chan struct{}, finish func()) {
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	// A terminal that closes stops a run as SIGTERM does. Output that nobody reads any more must not end the process
+	// before its servers are stopped: the write fails, and is told.
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	signal.Ignore(syscall.SIGPIPE)
 	kill, done, quit := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	go func() { // ends at the second signal, or with finish
 		defer close(done)
@@ -42,10 +45,10 @@ func watchSignals(cancel context.CancelCauseFunc, first func()) (killed <-chan s
 }
 
 func signalName(sig os.Signal) string {
-	if sig == syscall.SIGTERM {
-		return "SIGTERM"
+	if sig == syscall.SIGINT {
+		return "SIGINT"
 	}
-	return "SIGINT"
+	return "SIGTERM"
 }
 
 // killChildren kills the process groups of this process's children, where the system tells them: workers and servers

@@ -19,7 +19,7 @@ import (
 func listen(b *testing.B, s *provider.Session) (addr string) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(b, err)
-	p := &provider.Provider{Dialects: []provider.Dialect{openai.Dialect{}}, Fallback: s}
+	p := &provider.Provider{Dialects: []provider.Dialect{openai.Dialect{}}, Fallback: s, MaxConns: 10_000}
 	served := make(chan error)
 	go func() { served <- p.Serve(l) }()
 	b.Cleanup(func() {
@@ -54,9 +54,10 @@ func BenchmarkFrames(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "frames/s")
 }
 
-// BenchmarkStalled is the memory of 1,000 exchanges that stall for ever after a frame, the peers' sockets included.
+// BenchmarkStalled is the memory of some 10,000 exchanges that stall for ever after a frame, the peers' sockets included: as
+// many as 20,000 open files allow.
 func BenchmarkStalled(b *testing.B) {
-	const count = 1000
+	const count = 9_900
 	for b.Loop() {
 		addr := listen(b, &provider.Session{Script: Script{{Times: Any, Steps: []Step{Text{Chunks: []string{"a"}}, fault.Stall{}}}}})
 		before := inUse()

@@ -1,37 +1,100 @@
 package provider
 
 import (
+	"crypto/tls"
 	"errors"
 	"net"
 	"net/http"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
 )
 
-// Serve answers on l until Close, when it returns nil, or until l fails. It closes l.
+// Serve answers on l until Close, when it returns nil, or until l fails. It closes l. Over TLS the peer may choose
+// HTTP/2; without, it may begin with HTTP/2 right away.
 func (p *Provider) Serve(l net.Listener) error {
+	defer l.Close()
 	p.mu.Lock()
 	if p.closed {
 		p.mu.Unlock()
-		l.Close()
 		return errClosed
 	}
 	if p.server == nil {
 		p.server = &http.Server{Handler: p, ReadHeaderTimeout: p.headerTime(), ConnState: p.track}
 		p.queue = &queue{addr: l.Addr(), conns: make(chan net.Conn), done: make(chan struct{})}
+		p.done, p.listens = make(chan struct{}), map[net.Listener]struct{}{}
 		server, queue := p.server, p.queue
 		p.serving.Go(func() { server.Serve(queue) })
 	}
-	server := p.server
+	p.listens[l] = struct{}{}
 	p.serving.Add(1)
 	p.mu.Unlock()
 	defer p.serving.Done()
-	err := server.Serve(&listener{Listener: l, p: p})
-	if errors.Is(err, http.ErrServerClosed) || errors.Is(err, errClosed) {
+	err := p.accept(l)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.listens, l)
+	if p.closed {
 		return nil
 	}
 	return err
+}
+
+// accept accepts connections until the listener fails or the provider is closed.
+func (p *Provider) accept(l net.Listener) error {
+	secure := p.secure()
+	for delay := time.Duration(0); ; {
+		c, err := l.Accept()
+		var passing interface{ Temporary() bool } // such as too many open files
+		if errors.As(err, &passing) && passing.Temporary() {
+			delay = min(max(2*delay, 5*time.Millisecond), time.Second)
+			if !p.pause(delay) {
+				return errClosed
+			}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		delay = 0
+		if secure != nil {
+			c = tls.Server(c, secure)
+		}
+		counted := &conn{Conn: c, p: p}
+		p.mu.Lock()
+		closed, full := p.closed, len(p.conns) >= p.maxConns()
+		if !closed && !full {
+			if p.conns == nil {
+				p.conns = map[*conn]struct{}{}
+			}
+			p.conns[counted] = struct{}{}
+			p.accepted++
+			counted.number = p.accepted
+		}
+		p.mu.Unlock()
+		switch {
+		case closed:
+			c.Close()
+			return errClosed
+		case full:
+			c.Close()
+		default:
+			p.serving.Go(func() { p.admit(counted) })
+		}
+	}
+}
+
+// pause lets d go by, and says whether the provider is still open then.
+func (p *Provider) pause(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-p.done:
+		return false
+	}
 }
 
 // track counts the connections that net/http has, so that Close can wait for it to let go of them.
@@ -44,10 +107,9 @@ func (p *Provider) track(_ net.Conn, s http.ConnState) {
 	}
 }
 
-// giveBack hands a connection to net/http for its next request, of which stray has arrived.
-func (p *Provider) giveBack(c *conn, stray []byte) {
-	c.early = stray
-	c.idle.Store(len(stray) == 0)
+// hand gives a connection to net/http for its next request, of which early has arrived.
+func (p *Provider) hand(c *conn, early []byte) {
+	c.early = early
 	select {
 	case p.queue.conns <- c:
 	case <-p.queue.done:
@@ -55,41 +117,7 @@ func (p *Provider) giveBack(c *conn, stray []byte) {
 	}
 }
 
-// listener counts the connections of a listener, and closes those above the bound.
-type listener struct {
-	net.Listener
-	p *Provider
-}
-
-func (l *listener) Accept() (net.Conn, error) {
-	for {
-		c, err := l.Listener.Accept()
-		if err != nil {
-			return nil, err
-		}
-		counted := &conn{Conn: c, p: l.p}
-		l.p.mu.Lock()
-		closed, full := l.p.closed, len(l.p.conns) >= l.p.maxConns()
-		if !closed && !full {
-			if l.p.conns == nil {
-				l.p.conns = map[*conn]struct{}{}
-			}
-			l.p.conns[counted] = struct{}{}
-		}
-		l.p.mu.Unlock()
-		switch {
-		case closed:
-			c.Close()
-			return nil, errClosed
-		case full:
-			c.Close()
-		default:
-			return counted, nil
-		}
-	}
-}
-
-// queue is a listener of connections that were given back.
+// queue is a listener of connections that were accepted or given back.
 type queue struct {
 	addr  net.Addr
 	conns chan net.Conn
@@ -118,9 +146,11 @@ func (q *queue) Close() error {
 // wait for the first byte.
 type conn struct {
 	net.Conn
-	p     *Provider
-	early []byte      // arrived before it was given back
-	idle  atomic.Bool // given back, and no byte has come yet
+	p       *Provider
+	number  int         // of those accepted, from 1
+	answers int         // by programs, until now
+	early   []byte      // arrived before it was handed over
+	idle    atomic.Bool // given back, and no byte has come yet
 }
 
 // NetConn lets the layers that reset and half-close reach the connection below.
@@ -130,10 +160,16 @@ func (c *conn) Read(b []byte) (int, error) {
 	if len(c.early) > 0 {
 		n := copy(b, c.early)
 		c.early = c.early[n:]
+		if len(c.early) == 0 {
+			c.early = nil
+		}
 		return n, nil
 	}
 	n, err := c.Conn.Read(b)
 	if c.idle.CompareAndSwap(true, false) {
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			c.p.tell("closed while it was idle")
+		}
 		c.Conn.SetReadDeadline(time.Now().Add(c.p.headerTime()))
 	}
 	return n, err

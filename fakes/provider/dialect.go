@@ -15,6 +15,13 @@ type Dialect interface {
 	Recognise(r *http.Request, body []byte) (Request, Answer)
 }
 
+// Validator is a [Dialect] that can tell what a strict provider would refuse.
+type Validator interface {
+	// Validate returns the HTTP status with which the provider refuses the request and why, as its error message has
+	// it; the status is 0 when it is fine. It must not keep r or body.
+	Validate(r *http.Request, body []byte) (status int, why string)
+}
+
 // Request is what a request says, in the words of no dialect.
 type Request struct {
 	Model   string

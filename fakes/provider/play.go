@@ -1,9 +1,8 @@
 package provider
 
 import (
-	"bytes"
 	"errors"
-	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"strconv"
@@ -17,25 +16,31 @@ import (
 
 // play is one program being played to one request, on a goroutine of its own.
 type play struct {
-	p      *Provider
-	s      *session
-	ref    string
-	req    Request
-	answer Answer
-	steps  []script.Step
-	keep   bool // the connection may be given back
-	http10 bool // the peer knows no chunks
+	p       *Provider
+	s       *session
+	ref     string
+	ordinal int // of the request in its session
+	req     Request
+	answer  Answer
+	steps   []script.Step
+	keep    bool // the connection may be given back
+	http10  bool // the peer knows no chunks
+	http2   bool
 
-	x      *wire.Exchange
-	due    time.Time // the instant at which the next step is due
-	frame  []byte
-	garble bool
-	half   bool // the FIN has gone
+	x     *wire.Exchange
+	due   time.Time // the instant at which the next step is due
+	frame []byte
+	half  bool // the FIN has gone
+	rand  *rand.Rand
 
 	status int
 	header map[string]string
 	headed bool // the head was prepared
 	told   bool // its event was recorded
+
+	shape shape
+	batch batch
+	sent  clocks
 
 	said     []script.Step // of an answer in one piece
 	answered bool
@@ -44,8 +49,12 @@ type play struct {
 	stopped bool
 }
 
-// errEnded is a program's own end.
-var errEnded = errors.New("provider: the program has ended the exchange")
+var (
+	// errEnded is a program's own end.
+	errEnded = errors.New("provider: the program has ended the exchange")
+	// errResting says that the exchange's reader sees to the rest.
+	errResting = errors.New("provider: the program waits for the peer to leave")
+)
 
 func (pl *play) record(kind, detail string) {
 	if t := pl.s.Timeline; t != nil {
@@ -73,8 +82,16 @@ func (pl *play) stop() {
 	}
 }
 
+// start plays on a connection of HTTP/1.1.
 func (pl *play) start(c net.Conn, stray []byte) {
-	x := wire.New(c, stray, func(kind string) { pl.record(kind, "") })
+	pl.begin(wire.New(c, stray, pl.note))
+	go pl.run()
+}
+
+// note records what the wire tells.
+func (pl *play) note(kind string) { pl.record(kind, "") }
+
+func (pl *play) begin(x *wire.Exchange) {
 	pl.mu.Lock()
 	pl.x = x
 	stopped := pl.stopped
@@ -82,41 +99,72 @@ func (pl *play) start(c net.Conn, stray []byte) {
 	if stopped {
 		x.Close()
 	}
-	go pl.run()
 }
 
 func (pl *play) run() {
-	defer pl.done()
 	err := pl.all()
+	if !errors.Is(err, errResting) {
+		pl.finish(err)
+	}
+}
+
+func (pl *play) finish(err error) {
+	defer pl.done()
 	if errors.Is(err, wire.ErrLeft) {
 		switch how := pl.x.How(); how {
-		case wire.FIN, wire.RST:
-			pl.record("left", string(how))
+		case wire.Local, "":
+			pl.record("closed", pl.counts())
 		default:
-			pl.record("closed", "")
+			pl.record("left", string(how)+" "+pl.counts())
 		}
 	}
-	pl.x.Close() // nothing, when the connection was given back
+	pl.x.Close() // nothing, when the connection was given back or the stream has ended
+}
+
+// rest waits until the peer leaves. It returns errResting when nobody needs this goroutine for that: thousands may
+// stall for ever.
+func (pl *play) rest() error {
+	pl.frame, pl.batch = nil, batch{}
+	if pl.x.Rest(func() { pl.finish(wire.ErrLeft) }) {
+		return errResting
+	}
+	return pl.x.WaitFor(nil)
 }
 
 func (pl *play) all() error {
-	for _, step := range pl.steps {
-		if err := pl.step(step); err != nil {
-			return err
-		}
+	if err := pl.play(pl.steps); err != nil {
+		return err
 	}
 	if pl.half {
-		return pl.x.WaitFor(nil)
+		return pl.rest()
 	}
 	return pl.end(false)
 }
 
+func (pl *play) play(steps []script.Step) error {
+	for _, step := range steps {
+		if err := pl.step(step); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // playable lists what step knows.
 func playable(step script.Step) bool {
-	switch step.(type) {
-	case script.Headers, script.Role, script.Text, script.Think, script.Tool, script.Usage, script.Finish, script.Done,
-		script.Error, script.Raw, script.Comment, script.Empty, script.Keepalive, script.Pause, script.Await, script.End,
-		fault.Stall, fault.Cut, fault.Reset, fault.HalfClose, fault.Drip, fault.Split, fault.Status, fault.Garble:
+	switch s := step.(type) {
+	case script.Headers, script.Role, script.Text, script.Think, script.Refusal, script.Flood, script.Tool, script.ToolChunk,
+		script.Usage, script.Finish, script.Done, script.Message, script.Error, script.Raw, script.Comment, script.Ping, script.Empty,
+		script.Keepalive, script.Pause, script.Await, script.Open, script.Meet, script.End,
+		fault.Stall, fault.Cut, fault.Reset, fault.HalfClose, fault.Drip, fault.Split, fault.Batch, fault.Lines, fault.Status,
+		fault.Garble, fault.StreamReset, fault.GoAway:
+		return true
+	case script.Repeat:
+		for _, inner := range s.Steps {
+			if !playable(inner) {
+				return false
+			}
+		}
 		return true
 	}
 	return false
@@ -125,67 +173,52 @@ func playable(step script.Step) bool {
 func (pl *play) step(step script.Step) error {
 	switch s := step.(type) {
 	case script.Pause:
-		pl.due = pl.due.Add(s.For)
+		pl.due = pl.due.Add(s.For + pl.jitter(s.Jitter))
 		return nil
-	case script.Text, script.Think, script.Tool, script.Role, script.Usage, script.Finish, script.Done, script.Error,
-		script.Raw, script.Comment, script.Empty:
+	case script.Repeat:
+		return pl.repeat(s)
+	case script.Role, script.Text, script.Think, script.Refusal, script.Flood, script.Tool, script.ToolChunk, script.Usage, script.Finish,
+		script.Done, script.Message, script.Error, script.Raw, script.Comment, script.Ping, script.Empty:
 		if pl.req.Stream {
 			return pl.stream(step)
 		}
 		return pl.collect(step)
 	}
-	// The rest acts at its instant.
+	// The rest acts at its instant, when all frames before it have left.
+	if err := pl.flush(); err != nil {
+		return err
+	}
 	if err := pl.x.Wait(pl.due); err != nil {
 		return err
 	}
 	switch s := step.(type) {
 	case script.Headers:
-		pl.status, pl.header = s.Status, s.Header
-		pl.head(false, -1)
-		if err := pl.x.Flush(); err != nil {
-			return err
-		}
-		pl.tell()
+		return pl.headers(s)
 	case script.Keepalive:
 		pl.keepalive(s)
 	case script.Await:
 		return pl.await(s.Gate)
+	case script.Meet:
+		return pl.meet(s)
+	case script.Open:
+		pl.record(s.Kind(), s.Gate)
+		pl.s.gates.Open(s.Gate)
 	case script.End:
 		return pl.end(s.Close)
-	case fault.Stall:
-		if s.For == 0 {
-			pl.record(s.Kind(), "for ever")
-			pl.frame = nil // thousands may stall for ever
-			return pl.x.WaitFor(nil)
-		}
-		pl.record(s.Kind(), s.For.String())
-		pl.due = pl.due.Add(s.For)
-	case fault.Drip:
-		pl.x.SetDrip(s)
-	case fault.Split:
-		pl.x.SetSplit(s)
-	case fault.Garble:
-		pl.garble = true
-	case fault.Cut:
-		if err := pl.halfBody(); err != nil {
-			return err
-		}
-		pl.x.Cut()
-		pl.record(s.Kind(), "")
-		return errEnded
-	case fault.Reset:
-		pl.x.Reset()
-		pl.record(s.Kind(), "")
-		return errEnded
-	case fault.HalfClose:
-		if err := pl.x.HalfClose(); err != nil {
-			return err
-		}
-		pl.half = true
-		pl.record(s.Kind(), "")
-	case fault.Status:
-		return pl.fail(s)
 	}
+	return pl.strike(step)
+}
+
+func (pl *play) headers(h script.Headers) error {
+	pl.status, pl.header = h.Status, h.Header
+	if h.Gzip {
+		pl.shape.gzip = newZip()
+	}
+	pl.head(false, -1)
+	if err := pl.x.Flush(); err != nil {
+		return err
+	}
+	pl.tell()
 	return nil
 }
 
@@ -200,6 +233,10 @@ func (pl *play) head(stream bool, length int) {
 	}
 	h := http.Header{}
 	pl.answer.Header(h, pl.status, stream || pl.req.Stream)
+	pl.shape.framing = framingOf(h.Get("Content-Type")) // as the dialect has it, whatever the script says
+	if pl.shape.gzip != nil {
+		h.Set("Content-Encoding", "gzip")
+	}
 	if length >= 0 {
 		h.Set("Content-Length", strconv.Itoa(length))
 	}
@@ -220,136 +257,11 @@ func (pl *play) tell() {
 	}
 }
 
-// frames says how many frames a step has, and how far apart.
-func frames(step script.Step) (n int, every time.Duration) {
-	switch s := step.(type) {
-	case script.Text:
-		return len(s.Chunks), s.Every
-	case script.Think:
-		return len(s.Chunks), s.Every
-	case script.Tool:
-		return 1 + len(s.Args), s.Every
-	}
-	return 1, 0
-}
-
-func detail(step script.Step, n int) string {
-	switch s := step.(type) {
-	case script.Text:
-		return s.Chunks[n]
-	case script.Think:
-		return s.Chunks[n]
-	case script.Tool:
-		if n == 0 {
-			return s.ID + " " + s.Name
-		}
-		return s.Args[n-1]
-	case script.Usage:
-		return fmt.Sprintf("%d %d", s.Prompt, s.Completion)
-	case script.Finish:
-		return s.Reason
-	case script.Error:
-		return s.Type + " " + s.Code + " " + s.Message
-	case script.Raw:
-		return s.Bytes
-	case script.Comment:
-		return s.Text
-	}
-	return ""
-}
-
-// stream sends a step's frames.
-func (pl *play) stream(step script.Step) error {
-	count, every := frames(step)
-	for n := range count {
-		if n > 0 {
-			pl.due = pl.due.Add(every)
-		}
-		// Before the frame is rendered: it may say what time it is.
-		if err := pl.x.Wait(pl.due); err != nil {
-			return err
-		}
-		if raw, ok := step.(script.Raw); ok {
-			pl.frame = append(pl.frame[:0], raw.Bytes...)
-		} else {
-			pl.frame = pl.answer.Append(pl.frame[:0], step, n)
-		}
-		if len(pl.frame) == 0 {
-			continue
-		}
-		kind, note := step.Kind(), detail(step, n)
-		if pl.breakJSON() {
-			kind, note = fault.Garble{}.Kind(), kind
-		}
-		pl.head(true, -1)
-		var err error
-		if pl.due, err = pl.x.Frame(pl.due, pl.frame); err != nil {
-			return err
-		}
-		pl.tell()
-		pl.record(kind, note)
-	}
-	return nil
-}
-
-// breakJSON strikes with a pending garble, if the frame has JSON to break: its last brace goes.
-func (pl *play) breakJSON() bool {
-	at := bytes.LastIndexByte(pl.frame, '}')
-	if !pl.garble || at < 0 {
-		return false
-	}
-	pl.garble = false
-	pl.frame = append(pl.frame[:at], pl.frame[at+1:]...)
-	return true
-}
-
-func (pl *play) keepalive(k script.Keepalive) {
-	if k.Every == 0 || !pl.req.Stream {
-		pl.x.Keepalive(time.Time{}, 0, nil)
-		return
-	}
-	var step script.Step = script.Comment{Text: "ping"}
-	switch k.Form {
-	case script.EmptyForm:
-		step = script.Empty{}
-	case script.RoleForm:
-		step = script.Role{}
-	}
-	frame := pl.answer.Append(nil, step, 0)
-	if len(frame) == 0 {
-		return
-	}
-	pl.x.Keepalive(pl.due, k.Every, func() error {
-		pl.head(true, -1)
-		if err := pl.x.Put(frame); err != nil {
-			return err
-		}
-		pl.tell()
-		pl.record(k.Kind(), string(k.Form))
-		return nil
-	})
-}
-
-func (pl *play) await(gate string) error {
-	pl.record(script.Await{}.Kind(), gate)
-	var open <-chan struct{}
-	if pl.s.Gates != nil {
-		open = pl.s.Gates.Opened(gate)
-	}
-	select {
-	case <-open: // it was open before: no time has passed
-		return nil
-	default:
-	}
-	if err := pl.x.WaitFor(open); err != nil {
-		return err
-	}
-	pl.due = time.Now()
-	return nil
-}
-
 // end ends the body.
 func (pl *play) end(shut bool) error {
+	if err := pl.flush(); err != nil {
+		return err
+	}
 	if err := pl.x.Wait(pl.due); err != nil {
 		return err
 	}
@@ -359,47 +271,32 @@ func (pl *play) end(shut bool) error {
 		}
 	}
 	pl.head(true, -1)
+	if pl.req.Stream {
+		if err := pl.x.Put(pl.shape.tail()); err != nil {
+			return err
+		}
+	}
 	if err := pl.x.Last(); err != nil {
 		return err
 	}
 	pl.tell()
-	pl.record(script.End{}.Kind(), "")
+	pl.record(script.End{}.Kind(), pl.counts())
 	pl.release(shut)
 	return errEnded
 }
 
 // release gives the connection back, or leaves it to be closed.
 func (pl *play) release(shut bool) {
+	if pl.http2 {
+		if shut {
+			pl.x.GoAway("", 0)
+		}
+		return
+	}
 	if shut || !pl.keep {
 		return
 	}
 	if c, stray, ok := pl.x.Detach(); ok {
 		pl.p.giveBack(c.(*conn), stray)
 	}
-}
-
-// fail answers with a status and a body in place of a stream.
-func (pl *play) fail(f fault.Status) error {
-	pl.frame = append(pl.frame[:0], f.Body...)
-	if f.Body == "" {
-		pl.frame = append(pl.frame, pl.answer.Body(f.Code, nil)...)
-	}
-	pl.status = f.Code
-	h := http.Header{}
-	pl.answer.Header(h, f.Code, false)
-	h.Set("Content-Type", "application/json")
-	if f.ContentType != "" {
-		h.Set("Content-Type", f.ContentType)
-	}
-	h.Set("Content-Length", strconv.Itoa(len(pl.frame)))
-	if !pl.keep {
-		h.Set("Connection", "close")
-	}
-	pl.x.Head(f.Code, h, true)
-	if _, err := pl.x.Frame(pl.due, pl.frame); err != nil {
-		return err
-	}
-	pl.record(f.Kind(), strconv.Itoa(f.Code))
-	pl.release(false)
-	return errEnded
 }

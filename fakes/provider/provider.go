@@ -3,12 +3,15 @@
 package provider
 
 import (
-	"encoding/json"
+	"bytes"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,18 +21,27 @@ import (
 
 // Lane is the lane of a provider's events. Their Ref is #1 for the first request of a session, and so on. Kinds are:
 //
-//	request    method, path, model, stream, attempt
-//	violation  no program fits, or the request cannot be answered: what was expected
-//	headers    the status, when the head has left
-//	text …     a frame has left: the kind of its step; for text, think, comment and raw the text
-//	await      the gate's name, when it is reached
-//	stall …    a fault struck: its kind; split and drip at the first frame that they affect; garble, in place of
-//	           the frame's own event, with the kind of the frame
-//	keepalive  one was sent
-//	blocked    a write waits for the peer to read
-//	end        the body has ended as HTTP says
-//	left       fin or rst: the peer has left before the program ended
-//	closed     the fake was closed, or the session released, before the program ended
+//	request     method, path, model, stream, attempt, and the exchanges under way, this one included
+//	violation   no program fits, or the request or a step cannot be done: what was expected
+//	refused     the status and why, of a request that a strict session does not take
+//	headers     the status, when the head has left
+//	text …      a frame has left: the kind of its step; for text, think, refusal, comment and raw the text
+//	await, meet the gate's or the barrier's name, when it is reached
+//	open        the gate that is opened
+//	seed        the session's, at its first use
+//	stall …     a fault struck: its kind; split, drip, batch and lines at the first frame that they affect; garble, in
+//	            place of the frame's own event, with the kind of the frame and what was done to it
+//	keepalive   one was sent
+//	blocked     a write waits for the peer to read, or to widen its window
+//	end         the body has ended as HTTP says
+//	left        fin, rst, or rst-stream and a code: the peer has left before the program ended
+//	closed      the fake was closed, the session released, or the connection ended by another stream's fault, before
+//	            the program ended
+//	connection  what was done to a connection outside of any exchange; only in the Fallback's timeline
+//
+// The details of end, left and closed count what was sent: bytes=N frames=N, and how long ago the last byte, event
+// and progress left: byte=0.000s event=0.000s progress=never. Progress is text, reasoning, refusal and tool calls; a
+// comment is no event. unread=N are bytes that the peer has sent behind its request.
 const Lane = "provider"
 
 // Provider answers requests as scripts say. Set the fields before its first use; the zero values of the bounds work.
@@ -46,15 +58,21 @@ type Provider struct {
 	MaxConns   int           // connections open at once under Serve, 4096 when 0; more are closed when accepted
 	HeaderTime time.Duration // for a request's head to arrive under Serve, and three times that for any body; 10 s when 0
 
+	Connections script.Connections // what Serve does with connections, before and between their requests
+	TLS         *tls.Config        // when not nil, Serve speaks TLS; HTTP/2 too, unless its NextProtos are set otherwise
+
 	mu       sync.Mutex
 	closed   bool
 	sessions map[string]*session
 	strays   int
 	conns    map[*conn]struct{}
+	accepted int           // connections, those above the bound aside
+	done     chan struct{} // closed by Close; made by the first Serve
+	listens  map[net.Listener]struct{}
 	server   *http.Server
 	queue    *queue
 	plays    sync.WaitGroup
-	serving  sync.WaitGroup // calls of Serve, and the queue's
+	serving  sync.WaitGroup // calls of Serve, their connections until they have a server, and the queue's
 	tracked  sync.WaitGroup // connections that net/http has
 }
 
@@ -62,7 +80,9 @@ type Provider struct {
 type Session struct {
 	Script   script.Script
 	Timeline *timeline.Timeline // nothing is recorded when nil
-	Gates    *script.Gates      // when nil an Await lasts until the peer leaves
+	Gates    *script.Gates      // when nil the script's own Open steps alone open its gates
+	Strict   bool               // requests that their dialect's Validator refuses are answered so, and take no program
+	Seed     uint64             // of all jitter; 0 is a random one. Recorded as the event seed at its first use
 }
 
 // Open begins a session: until Release, requests whose body has [[sw:MARKER]] belong to s, which stays unchanged
@@ -132,38 +152,18 @@ func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		rc.SetReadDeadline(time.Time{})
 	case !errors.As(err, &tooLong): // the peer is slow, or has left; net/http still reads for as long as the deadline lets it
 		w.Header().Set("Connection", "close")
-		refuse(w, http.StatusRequestTimeout, "the body did not arrive")
+		(&refusal{status: http.StatusRequestTimeout, why: "the body did not arrive"}).send(w)
 		return
 	}
-	var req Request
-	var answer Answer
-	if err == nil {
-		req, answer = p.recognise(r, body)
-	}
-	if req.Fixed != nil {
-		w.Header().Set("Content-Type", "application/json")
-		w.Write(req.Fixed)
-		return
-	}
-	if err == nil && answer == nil && p.Other != nil && !marked(body) {
-		r.Body = io.NopCloser(newReader(body))
-		p.Other.ServeHTTP(w, r)
-		return
-	}
-	pl, problem := p.take(r, body, req, answer, arrived)
+	pl := p.choose(w, r, body, err != nil, arrived)
 	if pl == nil {
-		status := http.StatusInternalServerError
-		if err != nil {
-			status = http.StatusRequestEntityTooLarge
-		}
-		refuse(w, status, problem)
 		return
 	}
 	c, rw, err := rc.Hijack()
 	if err != nil {
 		pl.record("violation", "the connection cannot be taken over: "+err.Error())
 		pl.done()
-		refuse(w, http.StatusHTTPVersionNotSupported, "the fake needs HTTP/1.1: "+err.Error())
+		(&refusal{status: http.StatusHTTPVersionNotSupported, why: "the fake needs HTTP/1.1: " + err.Error()}).send(w)
 		return
 	}
 	stray, _ := rw.Reader.Peek(rw.Reader.Buffered())
@@ -174,26 +174,44 @@ func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	pl.start(c, stray)
 }
 
-func (p *Provider) recognise(r *http.Request, body []byte) (Request, Answer) {
-	for _, d := range p.Dialects {
-		if req, answer := d.Recognise(r, body); answer != nil || req.Fixed != nil {
-			return req, answer
-		}
+// choose finds the program for a request. When there is none it answers by itself and returns nil.
+func (p *Provider) choose(w http.ResponseWriter, r *http.Request, body []byte, tooLong bool, arrived time.Time) *play {
+	got := recognised{tooLong: tooLong}
+	if !tooLong {
+		got = p.recognise(r, body)
 	}
-	return Request{}, nil
+	if got.req.Fixed != nil {
+		w.Header().Set("Content-Type", "application/json")
+		w.Write(got.req.Fixed)
+		return nil
+	}
+	if !tooLong && got.answer == nil && p.Other != nil && !marked(body) {
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		p.Other.ServeHTTP(w, r)
+		return nil
+	}
+	pl, no := p.take(r, body, got, arrived)
+	if no != nil {
+		no.send(w)
+	}
+	return pl
 }
 
-// refuse answers a request that no program answers.
-func refuse(w http.ResponseWriter, status int, problem string) {
-	var body struct {
-		Error struct {
-			Message string `json:"message"`
-		} `json:"error"`
+// recognised is what a dialect makes of a request.
+type recognised struct {
+	dialect Dialect
+	req     Request
+	answer  Answer
+	tooLong bool // the body: no dialect was asked
+}
+
+func (p *Provider) recognise(r *http.Request, body []byte) recognised {
+	for _, d := range p.Dialects {
+		if req, answer := d.Recognise(r, body); answer != nil || req.Fixed != nil {
+			return recognised{dialect: d, req: req, answer: answer}
+		}
 	}
-	body.Error.Message = "stallwright: " + problem
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(body)
+	return recognised{}
 }
 
 var errClosed = fmt.Errorf("provider: %w", net.ErrClosed)
@@ -201,8 +219,13 @@ var errClosed = fmt.Errorf("provider: %w", net.ErrClosed)
 // Close ends everything: listeners, connections, running exchanges and sessions, and waits for all of it.
 func (p *Provider) Close() error {
 	p.mu.Lock()
+	first := !p.closed
 	p.closed = true
 	server, queue := p.server, p.queue
+	if first && p.done != nil {
+		close(p.done)
+	}
+	listeners := slices.Collect(maps.Keys(p.listens))
 	var conns []*conn
 	for c := range p.conns {
 		conns = append(conns, c)
@@ -215,6 +238,9 @@ func (p *Provider) Close() error {
 	// Exchanges first, so that their timelines say closed.
 	for _, pl := range running {
 		pl.stop()
+	}
+	for _, l := range listeners {
+		l.Close()
 	}
 	if server != nil {
 		queue.Close()
@@ -233,8 +259,9 @@ func (p *Provider) maxBody() int64            { return orElse(p.MaxBody, 8<<20) 
 func (p *Provider) maxConns() int             { return orElse(p.MaxConns, 4096) }
 func (p *Provider) headerTime() time.Duration { return orElse(p.HeaderTime, 10*time.Second) }
 
-func orElse[T int | int64 | time.Duration](v, zero T) T {
-	if v == 0 {
+func orElse[T int | int64 | time.Duration | string](v, zero T) T {
+	var none T
+	if v == none {
 		return zero
 	}
 	return v

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -21,6 +20,9 @@ type session struct {
 	released bool
 	current  map[*play]struct{}
 	plays    sync.WaitGroup
+	gates    *script.Gates
+	barriers map[string]*barrier
+	drawn    *uint64 // the seed, when it was used
 }
 
 // add opens a session. The provider's mutex is held.
@@ -28,7 +30,10 @@ func (p *Provider) add(marker string, s *Session) *session {
 	if p.sessions == nil {
 		p.sessions = map[string]*session{}
 	}
-	open := &session{Session: s, used: make([]int, len(s.Script)), current: map[*play]struct{}{}}
+	open := &session{Session: s, used: make([]int, len(s.Script)), current: map[*play]struct{}{}, gates: s.Gates}
+	if open.gates == nil {
+		open.gates = new(script.Gates)
+	}
 	p.sessions[marker] = open
 	return open
 }
@@ -58,91 +63,59 @@ func (p *Provider) find(body []byte) (*session, error) {
 	return s, nil
 }
 
-// take records a request and chooses its program. When there is none, problem says why.
-func (p *Provider) take(r *http.Request, body []byte, req Request, answer Answer, arrived time.Time) (_ *play, problem string) {
+// take records a request and chooses its program, or says why there is none.
+func (p *Provider) take(r *http.Request, body []byte, got recognised, arrived time.Time) (*play, *refusal) {
+	status := http.StatusInternalServerError
+	if got.tooLong {
+		status = http.StatusRequestEntityTooLarge
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
-		return nil, errClosed.Error()
+		return nil, &refusal{status: status, why: errClosed.Error()}
 	}
 	s, err := p.find(body)
 	if err != nil {
 		p.strays++
-		return nil, err.Error()
+		return nil, &refusal{status: status, why: err.Error()}
 	}
 	s.requests++
-	pl := &play{p: p, s: s, ref: fmt.Sprintf("#%d", s.requests), req: req, answer: answer, due: arrived}
+	req := got.req
+	pl := &play{p: p, s: s, ref: fmt.Sprintf("#%d", s.requests), ordinal: s.requests, req: req, answer: got.answer, due: arrived}
 	// The query is left out: some dialects carry the key in it.
 	line := fmt.Sprintf("%.20s %.200s", r.Method, r.URL.Path)
-	pl.record("request", fmt.Sprintf("%s model=%.200s stream=%t attempt=%d", line, req.Model, req.Stream, req.Attempt))
-	if answer == nil {
-		problem = fmt.Sprintf("no dialect recognises %s with a body of %d bytes", line, len(body))
-		if int64(len(body)) >= p.maxBody() {
-			problem = fmt.Sprintf("%s has a body above %d bytes", line, p.maxBody())
+	pl.record("request", fmt.Sprintf("%s model=%.200s stream=%t attempt=%d open=%d", line, req.Model, req.Stream, req.Attempt, len(s.current)+1))
+	if got.answer == nil {
+		why := fmt.Sprintf("no dialect recognises %s with a body of %d bytes", line, len(body))
+		if got.tooLong {
+			why = fmt.Sprintf("%s has a body above %d bytes", line, p.maxBody())
 		}
-		pl.record("violation", problem)
-		return nil, problem
+		pl.record("violation", why)
+		return nil, &refusal{status: status, why: why}
 	}
+	if strict, ok := got.dialect.(Validator); ok && s.Strict {
+		if status, why := strict.Validate(r, body); status != 0 {
+			pl.record("refused", fmt.Sprintf("%d %s", status, why))
+			return nil, &refusal{status: status, why: why, answer: got.answer}
+		}
+	}
+	a := asked{request: r, Request: req, ordinal: pl.ordinal, dialect: got.dialect, body: body}
 	for i, prog := range s.Script {
 		if prog.Times != script.Any && s.used[i] >= max(prog.Times, 1) {
 			continue
 		}
-		if fits(prog.When, r, body, req) {
+		if a.fits(prog.When) {
 			s.used[i]++
 			pl.steps = prog.Steps
 			s.current[pl] = struct{}{}
 			s.plays.Add(1)
 			p.plays.Add(1)
-			return pl, ""
+			return pl, nil
 		}
 	}
-	problem = fmt.Sprintf("no program left for %s (model %.200q, attempt %d); expected %s", line, req.Model, req.Attempt, s.expected())
-	pl.record("violation", problem)
-	return nil, problem
-}
-
-func fits(w script.When, r *http.Request, body []byte, req Request) bool {
-	return strings.HasSuffix(r.URL.Path, w.Path) &&
-		(w.Model == "" || w.Model == req.Model) &&
-		(w.Contains == "" || bytes.Contains(body, []byte(w.Contains))) &&
-		(w.Attempt == 0 || w.Attempt == req.Attempt)
-}
-
-// expected says which requests the script still waits for.
-func (s *session) expected() string {
-	const most = 5 // the first that wait are those of interest
-	var list []string
-	for i, prog := range s.Script {
-		if prog.Times == script.Any || s.used[i] < max(prog.Times, 1) {
-			if list = append(list, fmt.Sprintf("program %d (%s)", i+1, describe(prog.When))); len(list) == most {
-				break
-			}
-		}
-	}
-	if len(list) == 0 {
-		return "no further request"
-	}
-	return strings.Join(list, " or ")
-}
-
-func describe(w script.When) string {
-	var list []string
-	if w.Path != "" {
-		list = append(list, fmt.Sprintf("path %q", w.Path))
-	}
-	if w.Model != "" {
-		list = append(list, fmt.Sprintf("model %q", w.Model))
-	}
-	if w.Contains != "" {
-		list = append(list, fmt.Sprintf("contains %.80q", w.Contains))
-	}
-	if w.Attempt != 0 {
-		list = append(list, fmt.Sprintf("attempt %d", w.Attempt))
-	}
-	if len(list) == 0 {
-		return "any request"
-	}
-	return strings.Join(list, ", ")
+	why := fmt.Sprintf("no program left for %s (model %.200q, attempt %d); expected %s", line, req.Model, req.Attempt, s.expected())
+	pl.record("violation", why)
+	return nil, &refusal{status: status, why: why}
 }
 
 // unplayed is called after the session's end.
@@ -217,5 +190,3 @@ func check(s script.Script) error {
 	}
 	return nil
 }
-
-func newReader(b []byte) io.Reader { return bytes.NewReader(b) }

@@ -1,7 +1,7 @@
 package provider
 
 import (
-	"time"
+	"slices"
 
 	"github.com/stallwright/stallwright/fakes/fault"
 	"github.com/stallwright/stallwright/fakes/script"
@@ -10,13 +10,16 @@ import (
 // collect takes a step of an answer in one piece, which takes as long as it would in a stream. The answer is sent
 // at the first Done or at the end, whichever is first; what comes after is not sent.
 func (pl *play) collect(step script.Step) error {
-	count, every := frames(step)
-	pl.due = pl.due.Add(every * time.Duration(max(0, count-1)))
+	pace := paceOf(step)
+	for range pace.frames - 1 {
+		pl.due = pl.due.Add(pace.every + pl.jitter(pace.jitter))
+	}
 	if err := pl.x.Wait(pl.due); err != nil {
 		return err
 	}
 	switch step.(type) {
-	case script.Text, script.Think, script.Tool, script.Usage, script.Finish, script.Error, script.Raw:
+	case script.Text, script.Think, script.Refusal, script.Flood, script.Tool, script.ToolChunk, script.Usage, script.Finish,
+		script.Message, script.Error, script.Raw:
 		if !pl.answered {
 			pl.said = append(pl.said, step)
 		}
@@ -32,16 +35,25 @@ func (pl *play) collect(step script.Step) error {
 	return nil
 }
 
+// wholeFlood bounds what a flood puts into an answer in one piece, which is in memory as a whole.
+const wholeFlood = 64 << 20
+
 // whole renders the body of what was said. Raw bytes take the place of the dialect's JSON.
 func (pl *play) whole() {
 	pl.frame = pl.frame[:0]
+	said := make([]script.Step, 0, len(pl.said))
 	for _, step := range pl.said {
-		if raw, ok := step.(script.Raw); ok {
-			pl.frame = append(pl.frame, raw.Bytes...)
+		switch s := step.(type) {
+		case script.Raw:
+			pl.frame = append(pl.frame, s.Bytes...)
+		case script.Flood:
+			frames := min(s.Frames, max(1, wholeFlood/s.Bytes))
+			step = script.Text{Chunks: slices.Repeat([]string{flood(s.Bytes)}, frames)}
 		}
+		said = append(said, step)
 	}
 	if len(pl.frame) == 0 {
-		pl.frame = append(pl.frame, pl.answer.Body(max(pl.status, 200), pl.said)...)
+		pl.frame = append(pl.frame, pl.answer.Body(max(pl.status, 200), said)...)
 	}
 }
 
@@ -52,24 +64,39 @@ func (pl *play) reply() error {
 	}
 	pl.answered = true
 	pl.whole()
-	garbled := pl.breakJSON()
+	garbled := pl.shape.garble(&pl.frame, pl.text())
+	pl.shape.compressAll(&pl.frame)
 	pl.head(false, len(pl.frame))
 	var err error
 	if pl.due, err = pl.x.Frame(pl.due, pl.frame); err != nil {
 		return err
 	}
 	pl.tell()
+	pl.sent.frames++
 	if garbled {
+		pl.sent.tick(fault.Garble{}.Kind())
 		pl.record(fault.Garble{}.Kind(), "body")
 		return nil
 	}
 	for _, step := range pl.said {
-		count, _ := frames(step)
-		for n := range count {
-			pl.record(step.Kind(), detail(step, n))
+		for n := range paceOf(step).frames {
+			pl.sent.tick(step.Kind())
+			if told(step, n) {
+				pl.record(step.Kind(), detail(step, n))
+			}
 		}
 	}
 	return nil
+}
+
+// text is the first visible text of an answer in one piece.
+func (pl *play) text() string {
+	for _, step := range pl.said {
+		if t, ok := step.(script.Text); ok {
+			return t.Chunks[0]
+		}
+	}
+	return ""
 }
 
 // halfBody sends what a cut leaves of a body in one piece whose head has gone.
@@ -78,6 +105,7 @@ func (pl *play) halfBody() error {
 		return nil
 	}
 	pl.whole()
+	pl.shape.compressAll(&pl.frame)
 	_, err := pl.x.Frame(pl.due, pl.frame[:len(pl.frame)/2])
 	return err
 }

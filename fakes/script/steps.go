@@ -108,7 +108,7 @@ type Usage struct {
 // Finish says why the model stopped, in the words of Chat Completions (stop, length, tool_calls, content_filter),
 // which other dialects translate; a word that they have no other for is passed as it is.
 type Finish struct {
-	Reason string `yaml:"reason"`
+	Reason string `yaml:"reason,omitempty"`
 	Empty  bool   `yaml:"empty,omitempty"` // the reason is the empty string, not null
 }
 

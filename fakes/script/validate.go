@@ -58,16 +58,27 @@ type order struct {
 	ended          string // the step that ended the exchange
 }
 
+// misstep says which step is wrong, counted from 1. Inside a repeat its cause is one too.
+type misstep struct {
+	number int
+	kind   string
+	cause  error
+}
+
+func (m *misstep) Error() string { return fmt.Sprintf("step %d (%s): %v", m.number, m.kind, m.cause) }
+
+func (m *misstep) Unwrap() error { return m.cause }
+
 // most is how deep repeats may be nested.
 const most = 8
 
 func (o *order) steps(steps []Step, depth int) error {
 	for j, step := range steps {
-		at := func(format string, args ...any) error {
-			return fmt.Errorf("step %d (%s): "+format, append([]any{j + 1, step.Kind()}, args...)...)
-		}
 		if step == nil {
 			return fmt.Errorf("step %d: no step", j+1)
+		}
+		at := func(format string, args ...any) error {
+			return &misstep{j + 1, step.Kind(), fmt.Errorf(format, args...)}
 		}
 		if o.ended != "" {
 			return at("comes after %s, which ends the exchange", o.ended)
@@ -133,6 +144,14 @@ func validate(s Step) error {
 		for _, p := range s.Parts {
 			if _, err := strconv.Atoi(p.Index.Text); p.Index.Set && !p.Index.Null && err != nil {
 				return fmt.Errorf("index %q: want a number", p.Index.Text)
+			}
+			for _, v := range []Value{p.Index, p.ID, p.Type, p.Name, p.Args} {
+				if v.Text != "" && (v.Null || !v.Set) {
+					return fmt.Errorf("a part that is null or absent, and has the text %.60q", v.Text)
+				}
+				if v.Null && !v.Set {
+					return fmt.Errorf("a part that is null and absent")
+				}
 			}
 		}
 	case Usage:

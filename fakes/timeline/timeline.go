@@ -34,8 +34,12 @@ const (
 	Reported Source = "reported"
 )
 
-// DetailLimit is the number of bytes kept of one event's detail.
-const DetailLimit = 4 << 10
+// What is kept of one event's detail, and of all details of a timeline: past that a detail is cut to a few words.
+const (
+	DetailLimit  = 4 << 10
+	detailsLimit = 32 << 20
+	wordsLimit   = 64
+)
 
 // Timeline is an append-only list of events. It is safe for concurrent use and may be waited for inside a bubble
 // of virtual time. Make one with New.
@@ -45,6 +49,7 @@ type Timeline struct {
 	start  time.Time
 	events []Event
 	lost   int
+	bytes  int // of details
 }
 
 // New begins a timeline now.
@@ -72,6 +77,10 @@ func (t *Timeline) Record(e Event) Event {
 		t.lost++
 		return e
 	}
+	if t.bytes > detailsLimit && len(e.Detail) > wordsLimit {
+		e.Detail = strings.Clone(e.Detail[:wordsLimit])
+	}
+	t.bytes += len(e.Detail)
 	t.events = append(t.events, e)
 	t.added.Broadcast()
 	return e

@@ -2,60 +2,44 @@
 // behind a silence, and every way of ending an answer, from the last chunk to a reset.
 //
 //	net/http server -> Hijack -> Exchange -> Detach -> net/http server
+//	HTTP2 -> Stream -> Exchange
 package wire
 
 import (
-	"bytes"
 	"errors"
-	"fmt"
-	"io"
 	"net"
 	"net/http"
-	"os"
-	"strconv"
 	"sync"
 	"time"
 
 	"github.com/stallwright/stallwright/fakes/fault"
 )
 
-// Leaving says who ended the connection, and how it looked from here. One cancel of a client arrives as either FIN
-// or RST, so nothing should depend on which.
-type Leaving string
-
-// The ways an exchange's connection ends.
-const (
-	FIN   Leaving = "fin"
-	RST   Leaving = "rst"
-	Local Leaving = "local" // closed on this side
-)
-
 // ErrLeft is returned when nothing can be sent any more, because the peer has left or the exchange was closed:
 // [Exchange.How] says which.
 var ErrLeft = errors.New("wire: the connection has ended")
 
-// Patience is how long a write may last before it is noted as blocked. A write into a socket's buffer takes
-// microseconds; one that lasts this long waits for the peer to read.
-const Patience = 100 * time.Millisecond
+// ErrVersion is returned for what HTTP/1.1 has no form for.
+var ErrVersion = errors.New("wire: the exchange is not HTTP/2")
 
-// strayLimit bounds what a peer may send behind its request and still have served on the same connection. It holds
-// the head of a pipelined request; a peer that sends more is answered and then closed.
-const strayLimit = 64 << 10
+// Patience is how long a write may last before it is noted as blocked. A write into a socket's buffer takes
+// microseconds; one that lasts this long waits for the peer to read, or to widen its window.
+const Patience = 100 * time.Millisecond
 
 // past is a deadline that interrupts an operation in progress.
 var past = time.Unix(1, 0)
 
-// Exchange writes one HTTP/1.1 answer on a connection taken from net/http. Its methods are for one goroutine, except
-// Close, How and Gone, which any may use. It owns a goroutine, the only reader of the connection, that ends with
-// Close, Cut, Reset or Detach; one of them must be called.
+// Exchange writes one answer. Its methods are for one goroutine, except Close, How and Gone, which any may use. Over
+// HTTP/1.1 it owns a goroutine, the only reader of the connection, that ends with Close, Cut, Reset or Detach; one of
+// them must be called, Close over HTTP/2.
 type Exchange struct {
-	conn net.Conn
-	note func(kind string)
+	conn   net.Conn
+	body   carrier
+	stream *Stream // nil over HTTP/1.1
+	note   func(kind string)
 
-	buf     []byte // the head until it is sent, then the write in progress
-	chunked bool
-	rest    int64 // bytes that Content-Length still promises, below 0 when it promises nothing
-	half    bool  // the FIN has gone
+	half bool // the FIN has gone
+	sent Sent
 
 	split       fault.Split
 	drip        fault.Drip
@@ -79,77 +63,30 @@ type Exchange struct {
 	mu       sync.Mutex
 	how      Leaving
 	detached bool
+	over     bool   // nobody will call then any more
+	then     func() // of Rest
+	unread   int    // bytes that came behind the request
 }
 
-// New takes c over. stray is what was read of c already, behind the request. note is told, by a word, what cannot
-// be seen from outside: "blocked" once for each write that waits for the peer for longer than Patience (while it
-// waits, from another goroutine), "split" and "drip" when the first frame that the fault affects is under way. It
-// may be nil.
-func New(c net.Conn, stray []byte, note func(kind string)) *Exchange {
-	if note == nil {
-		note = func(string) {}
-	}
-	x := &Exchange{
-		conn: c, note: note, stray: append([]byte(nil), stray...), rest: -1,
-		gone: make(chan struct{}), read: make(chan struct{}),
-	}
-	go x.watch()
-	return x
+// carrier is an answer in one version of HTTP. Nothing of it waits for anything but the peer.
+type carrier interface {
+	// head prepares the status and the headers, which leave with what is sent next.
+	head(status int, h http.Header, plain bool)
+	// send sends what was prepared, p as a piece of the body, and with last the end of the body. It returns how many
+	// bytes have left.
+	send(p []byte, last bool) (int, error)
+	// spare lets go of memory until the next send.
+	spare()
 }
 
-// watch is the only reader of the connection.
-func (x *Exchange) watch() {
-	defer close(x.read)
-	var b [64]byte
-	for {
-		n, err := x.conn.Read(b[:])
-		if n > 0 {
-			if x.excess = x.excess || len(x.stray)+n > strayLimit; !x.excess {
-				x.stray = append(x.stray, b[:n]...)
-			}
-		}
-		if err == nil {
-			continue
-		}
-		if errors.Is(err, os.ErrDeadlineExceeded) { // Detach
-			return
-		}
-		x.leave(leaving(err))
-		// A peer that closed its side while it reads nothing would hold a write for ever.
-		x.conn.SetWriteDeadline(past)
-		return
-	}
+// Sent is what an exchange has sent so far.
+type Sent struct {
+	Bytes int64     // of the answer as it is on the wire, those below TLS aside
+	Last  time.Time // when the last of them left; zero when none has
 }
 
-func leaving(err error) Leaving {
-	switch {
-	case errors.Is(err, net.ErrClosed), errors.Is(err, io.ErrClosedPipe):
-		return Local
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF): // the latter: TLS without close_notify
-		return FIN
-	}
-	return RST
-}
-
-// leave sets how, once.
-func (x *Exchange) leave(how Leaving) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.how == "" {
-		x.how = how
-		close(x.gone)
-	}
-}
-
-// Gone is closed when the connection has ended, by either side.
-func (x *Exchange) Gone() <-chan struct{} { return x.gone }
-
-// How says how the connection ended, "" when it has not.
-func (x *Exchange) How() Leaving {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.how
-}
+// Sent says what has left.
+func (x *Exchange) Sent() Sent { return x.sent }
 
 // SetSplit shapes the frames that follow; the zero value ends it.
 func (x *Exchange) SetSplit(f fault.Split) { x.split, x.splitNoted = f, false }
@@ -158,34 +95,13 @@ func (x *Exchange) SetSplit(f fault.Split) { x.split, x.splitNoted = f, false }
 // keepalives back, which would otherwise land inside it.
 func (x *Exchange) SetDrip(f fault.Drip) { x.drip, x.dripNoted = f, false }
 
-// Keepalive calls beat at from plus every, from plus twice every and so on, behind every wait that follows, until
-// it is called again; every 0 ends it. Beats that fell due while a write was blocked are left out. beat sends by
-// Put; its error ends the wait.
-func (x *Exchange) Keepalive(from time.Time, every time.Duration, beat func() error) {
-	x.beat, x.every, x.next = beat, every, from.Add(every)
-}
-
-// Head prepares the status line and headers, which leave with the next bytes or with Flush. The body is chunked,
-// unless h has a Content-Length or plain is set: then it is what frames say, and without a Content-Length its end is
-// the connection's.
-func (x *Exchange) Head(status int, h http.Header, plain bool) {
-	x.rest = -1
-	if n, err := strconv.ParseInt(h.Get("Content-Length"), 10, 64); err == nil {
-		plain, x.rest = true, n
-	}
-	x.chunked = !plain
-	b := bytes.NewBuffer(x.buf[:0])
-	fmt.Fprintf(b, "HTTP/1.1 %03d %s\r\n", status, http.StatusText(status))
-	h.Write(b) // replaces line breaks in values
-	if x.chunked {
-		b.WriteString("Transfer-Encoding: chunked\r\n")
-	}
-	b.WriteString("\r\n")
-	x.buf = b.Bytes()
-}
+// Head prepares the status and headers, which leave with the next bytes or with Flush. Over HTTP/1.1 the body is
+// chunked, unless h has a Content-Length or plain is set: then it is what frames say, and without a Content-Length
+// its end is the connection's.
+func (x *Exchange) Head(status int, h http.Header, plain bool) { x.body.head(status, h, plain) }
 
 // Flush sends the head by itself.
-func (x *Exchange) Flush() error { return x.write() }
+func (x *Exchange) Flush() error { return x.write(nil, false) }
 
 // Frame sends p at the instant due, in one chunk and one write unless SetSplit or SetDrip say otherwise (then each
 // piece is a chunk and a write), and returns the instant at which its last piece was due.
@@ -236,36 +152,14 @@ func (x *Exchange) piece(from, size int) (to int, split, drip bool) {
 	return to, split, drip
 }
 
-// Put sends p at once, in one write, as one chunk where the body is chunked. An empty p sends nothing of the body:
-// an empty chunk would be the last.
-func (x *Exchange) Put(p []byte) error {
-	if len(p) > 0 {
-		if x.chunked {
-			x.buf = strconv.AppendInt(x.buf, int64(len(p)), 16)
-			x.buf = append(x.buf, "\r\n"...)
-		}
-		x.buf = append(x.buf, p...)
-		if x.chunked {
-			x.buf = append(x.buf, "\r\n"...)
-		}
-		x.rest -= int64(len(p))
-	}
-	return x.write()
-}
+// Put sends p at once, in one write, as one chunk where the body is chunked. An empty p sends nothing of the body.
+func (x *Exchange) Put(p []byte) error { return x.write(p, false) }
 
 // Last ends the body as HTTP says.
-func (x *Exchange) Last() error {
-	if x.chunked {
-		x.buf = append(x.buf, "0\r\n\r\n"...)
-	}
-	return x.write()
-}
+func (x *Exchange) Last() error { return x.write(nil, true) }
 
-// write sends what is in buf. A write lasts as long as the peer takes to read, or to leave, or until Close.
-func (x *Exchange) write() error {
-	if len(x.buf) == 0 {
-		return nil
-	}
+// write lasts as long as the peer takes to read, or to leave, or until Close.
+func (x *Exchange) write(p []byte, last bool) error {
 	if x.half {
 		return ErrLeft
 	}
@@ -275,148 +169,19 @@ func (x *Exchange) write() error {
 	} else {
 		x.slow.Reset(Patience)
 	}
-	_, err := x.conn.Write(x.buf)
+	n, err := x.body.send(p, last)
 	if !x.slow.Stop() {
 		<-x.noted
 	}
-	x.buf = x.buf[:0]
+	if n > 0 {
+		x.sent.Bytes, x.sent.Last = x.sent.Bytes+int64(n), time.Now()
+	}
 	if err != nil {
 		x.leave(leaving(err))
-		x.conn.Close()
+		if x.stream == nil {
+			x.conn.Close()
+		}
 		return ErrLeft
 	}
 	return nil
-}
-
-// Wait returns at the instant until, at once when it is past, with keepalives meanwhile.
-func (x *Exchange) Wait(until time.Time) error { return x.wait(until, nil, true) }
-
-// WaitFor returns when open is closed, with keepalives meanwhile. A nil open never is.
-func (x *Exchange) WaitFor(open <-chan struct{}) error {
-	if len(x.buf) == 0 {
-		x.buf = nil // thousands may wait for ever
-	}
-	return x.wait(time.Time{}, open, true)
-}
-
-// wait ends at until, when open is closed, or with the connection. A zero until never comes.
-func (x *Exchange) wait(until time.Time, open <-chan struct{}, beats bool) error {
-	for {
-		select {
-		case <-x.gone:
-			return ErrLeft
-		default:
-		}
-		select {
-		case <-open:
-			return nil
-		default:
-		}
-		target, beat := until, false
-		if beats && x.every > 0 && (until.IsZero() || x.next.Before(until)) {
-			target, beat = x.next, true
-		}
-		var tick <-chan time.Time
-		if !target.IsZero() {
-			switch d := time.Until(target); {
-			case d > 0:
-				if x.timer == nil {
-					x.timer = time.NewTimer(d)
-				} else {
-					x.timer.Reset(d)
-				}
-				tick = x.timer.C
-			case beat:
-				x.next = x.next.Add(x.every * (1 + -d/x.every))
-				if err := x.beat(); err != nil {
-					return err
-				}
-				continue
-			default:
-				return nil
-			}
-		}
-		select {
-		case <-tick:
-			continue
-		case <-x.gone:
-		case <-open:
-		}
-		if tick != nil {
-			x.timer.Stop()
-		}
-	}
-}
-
-// HalfClose sends a FIN and ends keepalives; the exchange goes on reading, and can write no more.
-func (x *Exchange) HalfClose() error {
-	x.half, x.every = true, 0
-	for c := x.conn; c != nil; c = inner(c) {
-		if h, ok := c.(interface{ CloseWrite() error }); ok {
-			if err := h.CloseWrite(); err != nil {
-				return ErrLeft
-			}
-		}
-	}
-	return nil
-}
-
-// Cut closes the connection without a last chunk: the peer sees a FIN.
-func (x *Exchange) Cut() { x.Close() }
-
-// Reset closes the connection with a RST. What the peer has not read yet may be lost to it.
-func (x *Exchange) Reset() {
-	for c := x.conn; c != nil; c = inner(c) {
-		switch c := c.(type) {
-		case interface{ Reset() error }:
-			x.leave(Local)
-			c.Reset()
-		case *net.TCPConn:
-			x.leave(Local)
-			c.SetLinger(0)
-			c.Close()
-		}
-	}
-	x.Close() // the outer layers too
-}
-
-// inner is the connection below c, such as the one below TLS, or nil.
-func inner(c net.Conn) net.Conn {
-	if w, ok := c.(interface{ NetConn() net.Conn }); ok {
-		return w.NetConn()
-	}
-	return nil
-}
-
-// Detach gives the connection back for the next request, with what the peer has sent of it already. ok is false
-// when the connection cannot be used again: then the caller closes the exchange. Call it after Last.
-func (x *Exchange) Detach() (c net.Conn, stray []byte, ok bool) {
-	if x.half || len(x.buf) > 0 || (!x.chunked && x.rest != 0) {
-		return nil, nil, false
-	}
-	x.conn.SetReadDeadline(past)
-	<-x.read
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.how != "" || x.excess || x.conn.SetReadDeadline(time.Time{}) != nil {
-		return nil, nil, false
-	}
-	x.detached = true
-	return x.conn, x.stray, true
-}
-
-// Close closes the connection, ends whatever the exchange waits for, and returns when nobody reads any more. After
-// Detach it does nothing.
-func (x *Exchange) Close() {
-	x.mu.Lock()
-	detached := x.detached
-	if !detached && x.how == "" {
-		x.how = Local
-		close(x.gone)
-	}
-	x.mu.Unlock()
-	if !detached {
-		x.conn.Close()
-	}
-	<-x.read
 }

@@ -59,6 +59,7 @@ type Request struct {
 	read   chan struct{} // closed when the answer may be read
 	reads  sync.Once
 	ended  chan struct{} // closed when nothing of the request is left
+	named  bool          // the answer's id was recorded; the reading goroutine's
 
 	mu   sync.Mutex
 	conn net.Conn

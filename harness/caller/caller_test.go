@@ -128,6 +128,19 @@ func TestAJSONAnswerIsReadLikeAStream(t *testing.T) {
 	require.Equal(t, []string{"ask POST /v1/chat/completions, stream false", "status 504 application/json, retry-after 1", "error a_code: m", "end complete"}, kinds(c))
 }
 
+func TestIdentifiersAreRecordedOnce(t *testing.T) {
+	const named = "data: {\"id\":\"c-1\",\"choices\":[{\"delta\":{\"content\":\"hi\"}}]}\n\n"
+	p := listen(t, func(c *net.TCPConn, _ string) {
+		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nX-Chat-Session-Id: s-1\r\nTransfer-Encoding: chunked\r\n\r\n"+
+			chunk("data: {\"id\":7}\n\n"+named+named)+"0\r\n\r\n")
+	})
+	c := to(p)
+	<-c.Ask(caller.Ask{Prompt: "hello", Stream: true}).Ended()
+	require.Equal(t, []string{
+		"ask POST /v1/chat/completions, stream true", "status 200 text/event-stream", "session s-1", "id c-1", "text hi", "text hi", "end complete",
+	}, kinds(c))
+}
+
 func TestAnHTMLAnswerIsGarbage(t *testing.T) {
 	p := listen(t, func(c *net.TCPConn, _ string) {
 		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 6\r\n\r\n<html>")

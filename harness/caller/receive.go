@@ -34,6 +34,9 @@ func (r *Request) receive(conn net.Conn) {
 		status += ", retry-after " + retry
 	}
 	r.note("status", status)
+	if session := resp.Header.Get("X-Chat-Session-Id"); session != "" {
+		r.note("session", session)
+	}
 	if strings.HasPrefix(kind, "text/event-stream") {
 		err = r.stream(resp.Body)
 	} else {
@@ -113,6 +116,7 @@ func readLine(in *bufio.Reader) (string, error) {
 
 // chunk is what the caller knows of a Chat Completions answer, streamed or not.
 type chunk struct {
+	ID      any
 	Choices []struct {
 		Delta        message
 		Message      message
@@ -151,12 +155,16 @@ func (r *Request) frame(name, data string) {
 	}
 }
 
-// chunk records what an OpenAI object carries, one event for each thing.
+// chunk records what an OpenAI object carries, one event for each thing, and its id when it is the first that has one.
 func (r *Request) chunk(data string) {
 	var c chunk
 	if err := json.Unmarshal([]byte(data), &c); err != nil {
 		r.note("garbage", data)
 		return
+	}
+	if id, _ := c.ID.(string); id != "" && !r.named {
+		r.named = true
+		r.note("id", id)
 	}
 	for _, choice := range c.Choices {
 		m := choice.Delta

@@ -53,6 +53,7 @@ func (x Beats) Judge(h History) Judgement {
 	return pass(ev)
 }
 
+// String is the expectation as a sentence.
 func (x Beats) String() string {
 	return fmt.Sprintf("%s every %s for %s after %s", x.What, round(x.Every), round(x.Until), x.After)
 }

@@ -83,6 +83,10 @@ func TestExpectations(t *testing.T) {
 		{"a beat that is early is pinned", verdict.Fail, verdict.Early, 2, beats, 0, expect.Beats{What: beat, After: ask, Every: 2 * time.Second, Until: 4 * time.Second}},
 		{"a beat that is missing fails when it was due", verdict.Fail, verdict.Deadline, 4, beats[:3], 0, expect.Beats{What: beat, After: ask, Every: time.Second, Until: 9 * time.Second}},
 
+		{"details that differ pass", verdict.Pass, verdict.Value, 4, plain, 0, expect.Distinct{What: text}},
+		{"a detail that comes again is pinned where it does", verdict.Fail, verdict.Value, 3, beats, 0, expect.Distinct{What: beat}},
+		{"one detail is no comparison", verdict.Inconclusive, "", 0, plain, 0, expect.Distinct{What: done}},
+
 		{"a count back at its baseline passes", verdict.Pass, verdict.State, 2, counts("3", "3"), 0, expect.Returns{What: files}},
 		{"a count above its baseline fails", verdict.Fail, verdict.State, 2, counts("3", "4"), 0, expect.Returns{What: files}},
 		{"one count is no comparison", verdict.Inconclusive, "", 0, counts("3", "4")[:1], 0, expect.Returns{What: files}},
@@ -105,6 +109,7 @@ func TestExpectationsAreSentences(t *testing.T) {
 	require.Equal(t, `client text at once after client ask`, expect.Happens{What: text, After: ask}.String())
 	require.Equal(t, `client text within 2s after client ask`, expect.Happens{What: text, After: ask, To: 2 * time.Second}.String())
 	require.Equal(t, `no client text after client done`, expect.Never{What: text, After: done}.String())
+	require.Equal(t, `every client text different`, expect.Distinct{What: text}.String())
 	require.Equal(t, `exactly 1 of client text`, expect.Times{What: text, Min: 1, Max: 1}.String())
 	require.Equal(t, `client #1 text "x" no. 2`, expect.Event{Lane: "client", Ref: "#1", Kind: "text", Detail: "x", Nth: 2}.String())
 }

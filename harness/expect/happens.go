@@ -58,6 +58,7 @@ func (x Happens) find(h History, from timeline.Event) (timeline.Event, bool) {
 	return timeline.Event{}, false
 }
 
+// String is the expectation as a sentence.
 func (x Happens) String() string {
 	after := ""
 	if !x.After.zero() {

@@ -31,6 +31,7 @@ func (x InOrder) Judge(h History) Judgement {
 	return pass(ev)
 }
 
+// String is the expectation as a sentence.
 func (x InOrder) String() string {
 	words := make([]string, len(x))
 	for i, s := range x {

@@ -41,6 +41,7 @@ func (x Never) Judge(h History) Judgement {
 	return pass(ev)
 }
 
+// String is the expectation as a sentence.
 func (x Never) String() string {
 	s := "no " + x.What.String()
 	if !x.After.zero() {

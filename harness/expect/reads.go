@@ -34,6 +34,7 @@ func (x Reads) Judge(h History) Judgement {
 	return pass(ev)
 }
 
+// String is the expectation as a sentence.
 func (x Reads) String() string { return fmt.Sprintf("%s reading %q", x.What, cut(x.Text)) }
 
 // Says expects the chosen event's detail to hold Text.
@@ -55,4 +56,5 @@ func (x Says) Judge(h History) Judgement {
 	return pass(ev)
 }
 
+// String is the expectation as a sentence.
 func (x Says) String() string { return fmt.Sprintf("%s saying %q", x.What, cut(x.Text)) }

@@ -33,4 +33,5 @@ func (x Returns) Judge(h History) Judgement {
 	return pass(ev)
 }
 
+// String is the expectation as a sentence.
 func (x Returns) String() string { return x.What.String() + " back at its baseline" }

@@ -42,6 +42,7 @@ func (x Times) Judge(h History) Judgement {
 	return pass(ev)
 }
 
+// String is the expectation as a sentence.
 func (x Times) String() string {
 	what := x.What.String()
 	if !x.After.zero() {

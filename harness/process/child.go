@@ -67,7 +67,7 @@ func startChild(ctx context.Context, c harness.Command, wait time.Duration) (*ch
 		cmd: &exec.Cmd{
 			Path: path, Args: c.Args, Dir: folder, Env: append(environment(os.Environ()), c.Env...),
 			// A group of its own: Ctrl-C at the terminal is not for it, and its children end with it.
-			SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
+			SysProcAttr: ofItsOwn(),
 		},
 	}
 	if err := ch.launch(c.Files); err != nil {

@@ -81,10 +81,25 @@ func (p *Pool) Run(ctx context.Context, jobs []harness.Job, w harness.Watch) err
 	})
 	defer serving.Wait()
 	defer r.fake.Close()
+	r.pulse = startPulse()
+	defer r.pulse.stop()
 	if p.Target.URL != "" {
 		return r.attached(ctx, jobs)
 	}
-	return r.started(ctx, jobs)
+	if err := r.started(ctx, jobs); err != nil {
+		return err
+	}
+	if d := r.unexplained.Load(); d != nil {
+		return targetError("a server under test died", "look at what it logged: none of the cases that were under way kills it by itself",
+			fmt.Errorf("%s, during %d cases", d.how, d.during))
+	}
+	return nil
+}
+
+// death is the end of a server that no case by itself brings about.
+type death struct {
+	during int // cases
+	how    string
 }
 
 // run is one call of Run.
@@ -94,6 +109,11 @@ type run struct {
 	provider  string // its base URL
 	countable map[harness.Feature]bool
 	number    atomic.Int64 // of the last trial: their markers must differ on the one provider
+	pulse     *pulse
+
+	deaths      atomic.Int64 // of servers that one case alone was played on
+	unexplained atomic.Pointer[death]
+	lost        atomic.Bool // an attached server no longer answers
 
 	mu    sync.Mutex // the functions of watch are called one at a time, and so is Log
 	watch harness.Watch
@@ -147,7 +167,7 @@ func (r *run) works(jobs []harness.Job, unfit func(harness.Set) string) []work {
 			continue
 		}
 		lacks := r.lacks(alone(c))
-		if why := unfit(c.Variant.Set); why != "" {
+		if why := unfit(c.Variant.Set); why != "" && !c.Scenario.Anywhere {
 			// A feature that every case needs, so that the case is skipped as a whole.
 			const settings harness.Feature = "settings"
 			lacks[settings] = harness.Lack{Claimed: true, Why: why}
@@ -295,15 +315,15 @@ func (r *run) alone(ctx context.Context, w work) error {
 	}
 	defer c.stop()
 	r.begin(w.Job)
-	res, _ := r.trial(w, host{address: c.address, windows: windows, usual: r.usual(), child: c}, true)
-	r.deliver(w.Job, res)
+	r.deliver(w.Job, r.trial(w, host{address: c.address, windows: windows, usual: r.usual(), child: c}, true))
 	return nil
 }
 
 // barrenLives is how many replacements in a row may die before they finish a trial.
 const barrenLives = 2
 
-// shared plays cases on one server. When it dies another takes its place.
+// shared plays cases on one server. When it dies another takes its place, and those that were under way are played
+// again, each on a server of its own: so the one that it dies of is known.
 func (r *run) shared(ctx context.Context, set harness.Set, works []work) error {
 	windows := r.windows(set)
 	subject, barren := starting, 0
@@ -312,13 +332,22 @@ func (r *run) shared(ctx context.Context, set harness.Set, works []work) error {
 		if c == nil {
 			return err
 		}
-		finished, left := r.share(ctx, host{address: c.address, windows: windows, usual: r.usual(), child: c}, works)
+		finished, fallen, left := r.share(ctx, host{address: c.address, windows: windows, usual: r.usual(), child: c}, works)
 		died := c.ended()
 		c.stop()
 		if !died {
 			return nil // all are played, or ctx ended
 		}
 		r.log("server %d %s", c.cmd.Process.Pid, c.ending())
+		deaths := r.deaths.Load()
+		for _, w := range fallen {
+			if err := r.alone(ctx, w); err != nil {
+				return err
+			}
+		}
+		if r.deaths.Load() == deaths {
+			r.unexplained.Store(&death{during: len(fallen), how: "it " + c.ending() + c.lastLines()})
+		}
 		switch {
 		case finished > 0:
 			barren = 0
@@ -333,17 +362,14 @@ func (r *run) shared(ctx context.Context, set harness.Set, works []work) error {
 	return nil
 }
 
-// share plays cases side by side until all are played, ctx ends or the server dies. It says how many finished, and
-// returns those that it did not begin.
-func (r *run) share(ctx context.Context, h host, works []work) (finished int, left []work) {
+// share plays cases side by side until all are played, ctx ends or the server is gone. It says how many finished, and
+// returns those that were under way when it went, and those that it did not begin.
+func (r *run) share(ctx context.Context, h host, works []work) (finished int, fallen, left []work) {
 	var mu sync.Mutex
-	next := func(before bool) (work, bool) {
+	next := func() (work, bool) {
 		mu.Lock()
 		defer mu.Unlock()
-		if before {
-			finished++
-		}
-		if len(works) == 0 || ctx.Err() != nil || h.child != nil && h.child.ended() {
+		if len(works) == 0 || ctx.Err() != nil || r.lost.Load() || h.child != nil && h.child.ended() {
 			return work{}, false
 		}
 		w := works[0]
@@ -353,16 +379,25 @@ func (r *run) share(ctx context.Context, h host, works []work) (finished int, le
 	var players sync.WaitGroup
 	for range min(r.parallel(), len(works)) {
 		players.Go(func() {
-			for w, ok := next(false); ok; {
+			for w, ok := next(); ok; w, ok = next() {
 				r.begin(w.Job)
-				res, lived := r.trial(w, h, false)
-				r.deliver(w.Job, res)
-				w, ok = next(lived)
+				res := r.trial(w, h, false)
+				mu.Lock()
+				died := h.child != nil && h.child.ended()
+				if died {
+					fallen = append(fallen, w)
+				} else {
+					finished++
+				}
+				mu.Unlock()
+				if !died {
+					r.deliver(w.Job, res)
+				}
 			}
 		})
 	}
 	players.Wait()
-	return finished, works
+	return finished, fallen, works
 }
 
 // attached plays jobs on a server that runs already: those that want it alone after the others.
@@ -385,6 +420,9 @@ func (r *run) attached(ctx context.Context, jobs []harness.Job) error {
 	r.share(ctx, h, together)
 	for _, w := range apart {
 		r.share(ctx, h, []work{w})
+	}
+	if r.lost.Load() {
+		return targetError("playing on "+redacted(r.Target.URL), "start it again, and play the cases that gave no verdict one by one", errors.New("it no longer answers"))
 	}
 	return nil
 }

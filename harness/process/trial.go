@@ -1,6 +1,7 @@
 package process
 
 import (
+	"context"
 	"fmt"
 	"runtime/debug"
 	"time"
@@ -10,15 +11,18 @@ import (
 	"github.com/stallwright/stallwright/harness/verdict"
 )
 
+// plainPatience is how long a plain request, which waits for no window, may take.
+const plainPatience = 15 * time.Second
+
 // limits are how long a trial may take until its connections are cut, and how long after that until it is lost: its
 // script can then only wait for what does not come, or let time go by.
 func (r *run) limits(h host) (limit, lost time.Duration) {
 	return orElse(r.CaseLimit, 5*h.patience()), 2 * h.patience()
 }
 
-// trial plays one case on a host. lived says whether the host was still there at its end, or had a right not to be.
-func (r *run) trial(w work, h host, alone bool) (res verdict.Result, lived bool) {
-	began := time.Now()
+// trial plays one case on a host.
+func (r *run) trial(w work, h host, alone bool) (res verdict.Result) {
+	began, waited := time.Now(), crowd()
 	defer func() {
 		if p := recover(); p != nil {
 			res = harness.Fell(w.c, w.Seed, verdict.Error, verdict.Crash, "trial", fmt.Sprintf("%v\n%s", p, debug.Stack()))
@@ -27,6 +31,9 @@ func (r *run) trial(w work, h host, alone bool) (res verdict.Result, lived bool)
 	}()
 	l := &links{}
 	stage := h.stage(r.fake, r.lacks(alone), l)
+	if w.c.Scenario.Anywhere {
+		stage.Patience = min(stage.Patience, plainPatience)
+	}
 	if alone && h.child != nil {
 		stage.Server = h.child
 		stage.Census = func() map[harness.Feature]int { return census.Of(h.child.cmd.Process.Pid) }
@@ -53,21 +60,36 @@ func (r *run) trial(w work, h host, alone bool) (res verdict.Result, lived bool)
 		select {
 		case <-played:
 		case <-lost.C:
-			return harness.Fell(w.c, w.Seed, verdict.Error, verdict.Hang, "no-end", fmt.Sprintf("the scenario itself did not return, %s after its limit of %s", lostWait, caseLimit)), true
+			return harness.Fell(w.c, w.Seed, verdict.Error, verdict.Hang, "no-end", fmt.Sprintf("the scenario itself did not return, %s after its limit of %s", lostWait, caseLimit))
 		}
 	}
 	t.Strike()
-	res, lived = t.Judge(), true
-	if c := h.child; c != nil && c.ended() && !c.signalled.Load() {
-		lived = false
-		if res.Verdict != verdict.Fail && res.Verdict != verdict.Error {
-			res = harness.Fell(w.c, w.Seed, verdict.Fail, verdict.Crash, "exit", "the server "+c.ending()+c.lastLines())
+	res = t.Judge()
+	switch c := h.child; {
+	case c != nil && c.ended() && !c.signalled.Load():
+		r.deaths.Add(1)
+		// What else was found followed from it.
+		return harness.Fell(w.c, w.Seed, verdict.Fail, verdict.Crash, "exit", "the server "+c.ending()+c.lastLines())
+	case c == nil && res.Verdict != verdict.Pass && r.gone(h):
+		return harness.Fell(w.c, w.Seed, verdict.Inconclusive, verdict.Crash, "exit", "the server at "+h.address+" no longer answers")
+	case late && res.Verdict != verdict.Fail && res.Verdict != verdict.Error:
+		return harness.Fell(w.c, w.Seed, verdict.Fail, verdict.Hang, "no-end", fmt.Sprintf("the trial was not over after %s", caseLimit))
+	case res.Verdict == verdict.Fail:
+		if why := r.pulse.busy(began, waited); why != "" {
+			harness.Doubt(&res, why)
 		}
 	}
-	if late && lived && res.Verdict != verdict.Fail && res.Verdict != verdict.Error {
-		res = harness.Fell(w.c, w.Seed, verdict.Fail, verdict.Hang, "no-end", fmt.Sprintf("the trial was not over after %s", caseLimit))
+	return res
+}
+
+// gone says whether an attached server no longer answers. Once it does not, nothing more is played on it.
+func (r *run) gone(h host) bool {
+	if !r.lost.Load() {
+		if _, err := answers(context.Background(), h, askWait); err != nil {
+			r.lost.Store(true)
+		}
 	}
-	return res, lived
+	return r.lost.Load()
 }
 
 // watchExit records the exit of the server in the trial's timeline. The function that it returns ends that.

@@ -2,6 +2,7 @@
 package reference
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -26,9 +27,19 @@ func Target(executable string) harness.Target {
 }
 
 // agentFile is the server's config with the fake's address in it.
-func agentFile(provider string) string {
+func agentFile(dialect, base string) string {
+	provider := cmp.Or(dialect, config.OpenAI)
+	host := strings.TrimSuffix(base, "/v1")
+	switch dialect {
+	case "responses":
+		provider = config.OpenAIResponses
+	case "anthropic", "ollama":
+		base = host
+	case "gemini":
+		base = host + "/v1beta"
+	}
 	return fmt.Sprintf("[agent]\nname = \"reference\"\nsystem_prompt = \"You are the server under test.\"\n\n"+
-		"[agent.llm]\nprovider = \"openai\"\nmodel = \"stallwright\"\napi_key = \"not-a-key\"\nbase_url = %q\n", provider)
+		"[agent.llm]\nprovider = %q\nmodel = \"stallwright\"\napi_key = \"not-a-key\"\nbase_url = %q\n", provider, base)
 }
 
 // environment is what the server is told beside its config.
@@ -57,7 +68,7 @@ func start(s harness.Setup) (harness.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := config.Parse("reference.toml", []byte(agentFile(s.Provider)), lookup)
+	file, err := config.Parse("reference.toml", []byte(agentFile(s.Dialect, s.Provider)), lookup)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +129,7 @@ func Hooks() server.Hooks {
 func command(executable string, s harness.Setup) harness.Command {
 	c := harness.Command{
 		Args:  []string{executable, "serve", "--config", "agent.toml", "--fault-hooks"},
-		Files: map[string]string{"agent.toml": agentFile(s.Provider)},
+		Files: map[string]string{"agent.toml": agentFile(s.Dialect, s.Provider)},
 		Env:   []string{"HOST=127.0.0.1", "PORT=0"},
 		Ready: listening,
 	}

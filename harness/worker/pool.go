@@ -41,7 +41,11 @@ const (
 // did not die again when each of its trials was played by itself.
 func (p *Pool) Run(ctx context.Context, jobs []harness.Job, w harness.Watch) error {
 	var unexplained []error
-	for len(jobs) > 0 && ctx.Err() == nil {
+	for deaths := 0; len(jobs) > 0 && ctx.Err() == nil; deaths++ {
+		if deaths == mostDeaths {
+			p.giveUp(jobs, w)
+			break
+		}
 		l, err := p.life(ctx, jobs, p.Bubbles, w)
 		if err != nil {
 			return err
@@ -62,13 +66,59 @@ func (p *Pool) Run(ctx context.Context, jobs []harness.Job, w harness.Watch) err
 				return err
 			}
 			if !again && ctx.Err() == nil {
-				unexplained = append(unexplained, fmt.Errorf("worker: it died among %d trials, and none of them did that by itself: %s", len(l.fallen), head(l.death)))
+				unexplained = append(unexplained, p.unexplained(len(l.fallen), l.death))
 			}
 		}
 		jobs = without(without(jobs, l.played), l.fallen)
 	}
 	return errors.Join(unexplained...)
 }
+
+// mostDeaths is how many workers a run may lose. A server that hangs in every case costs a watchdog's time each.
+const mostDeaths = 8
+
+// giveUp says of the jobs that are left that they were not played.
+func (p *Pool) giveUp(jobs []harness.Job, w harness.Watch) {
+	for _, j := range jobs {
+		c, _ := p.Find(j.Case)
+		w.Started(j)
+		r := harness.Fell(c, j.Seed, verdict.Inconclusive, verdict.Crash, "", fmt.Sprintf("not played: cases before it have ended the process %d times", mostDeaths))
+		r.Attempt = j.Attempt
+		w.Played(j, r)
+	}
+}
+
+// unexplained is the error for a death that no trial brings about by itself.
+func (p *Pool) unexplained(trials int, death string) error {
+	first, _, _ := strings.Cut(head(death), "\n")
+	if !p.atFault(death, verdict.Crash) {
+		return fmt.Errorf("worker: it died among %d trials, and none of them did that by itself: %s", trials, head(death))
+	}
+	return &harness.TargetError{
+		Subject: "the server under test", Hint: "play the whole run again, with -j 1 too; what it needs to die is more than one case",
+		Err: fmt.Errorf("it died among %d trials, and of none of them alone: %s", trials, first),
+	}
+}
+
+// atFault says whether a death is the doing of the code under test: it is on the stack, or the process was ended in an
+// orderly way, which only that code does while a trial is under way.
+func (p *Pool) atFault(death string, kind verdict.Kind) bool {
+	if kind == verdict.Crash && exited(death) {
+		return true
+	}
+	return p.Package != "" && strings.Contains(culprit(death, kind), p.Package)
+}
+
+// exited says whether a process ended by os.Exit. A worker's own codes, and the race detector's, are none of that.
+func exited(death string) bool {
+	if strings.Contains(death, "\ngoroutine ") || strings.HasPrefix(death, "exit status 70\n") || strings.HasPrefix(death, "exit status 66\n") {
+		return false
+	}
+	return strings.HasPrefix(death, "exit status ") || strings.HasPrefix(death, exitedWell)
+}
+
+// exitedWell is the death of a worker that ended as if it had played all.
+const exitedWell = "it exited with status 0 before its end"
 
 // alone plays each of the jobs that were under way when a worker died by itself, so that the one that killed it is
 // known. It says whether one did.
@@ -96,9 +146,12 @@ func (p *Pool) fell(j harness.Job, death string) verdict.Result {
 	if strings.HasPrefix(death, hung) {
 		kind, noun = verdict.Hang, "no-progress"
 	}
+	if kind == verdict.Crash && exited(death) {
+		noun = "exit"
+	}
 	blame := culprit(death, kind)
 	v := verdict.Error
-	if p.Package != "" && strings.Contains(blame, p.Package) {
+	if p.atFault(death, kind) {
 		v = verdict.Fail
 	}
 	if kind == verdict.Hang && blame != "" {
@@ -199,7 +252,7 @@ func (p *Pool) life(ctx context.Context, jobs []harness.Job, bubbles int, w harn
 	case failed != nil:
 		l.death = failed.Error()
 	case len(l.fallen) > 0, len(l.played) < len(jobs) && ctx.Err() == nil:
-		l.death = "it exited with status 0 before its end" // os.Exit in the code under test
+		l.death = exitedWell // os.Exit in the code under test
 	default:
 		return l, nil
 	}

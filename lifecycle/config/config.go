@@ -67,10 +67,30 @@ type Agent struct {
 	LLM           LLM
 }
 
+// The providers. OpenAI is Chat Completions; its Responses API is a provider of its own.
+const (
+	OpenAI          = "openai"
+	OpenAIResponses = "openai-responses"
+	Anthropic       = "anthropic"
+	Gemini          = "gemini"
+	Ollama          = "ollama"
+)
+
+// defaultBaseURL is where a provider is when the file does not say.
+func defaultBaseURL(provider *string) string {
+	if provider == nil {
+		return ""
+	}
+	return map[string]string{
+		OpenAI: "https://api.openai.com/v1", OpenAIResponses: "https://api.openai.com/v1", Anthropic: "https://api.anthropic.com",
+		Gemini: "https://generativelanguage.googleapis.com/v1beta", Ollama: "http://127.0.0.1:11434",
+	}[*provider]
+}
+
 // LLM is the table [agent.llm].
 type LLM struct {
-	Provider string // provider, "openai"
+	Provider string // provider, one of those below
 	Model    string // model, never empty
 	APIKey   Secret // api_key, may be empty
-	BaseURL  string // base_url, an http or https URL that ends before /chat/completions
+	BaseURL  string // base_url, an http or https URL; the provider's own when not given
 }

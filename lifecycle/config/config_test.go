@@ -170,11 +170,11 @@ func TestParseErrors(t *testing.T) {
 			"c.toml:6:1: agent.llm.api_key: environment variable C is not set",
 		}},
 		{"a malformed template", minimal + "api_key = '{{ env.X | default: sk-1 }}'", []string{"c.toml:7:1: agent.llm.api_key: malformed template: want {{ env.NAME }} or {{ env.NAME | default: 'x' }}"}},
-		{"wrong values, all of them", "[agent]\nname = ' '\nturn_depth = 0\ntool_execution = 'parallel'\n[agent.llm]\nprovider = 'anthropic'\nmodel = ''\napi_key = \"sk-1\\n\"\nbase_url = 'ftp://h'\n", []string{
+		{"wrong values, all of them", "[agent]\nname = ' '\nturn_depth = 0\ntool_execution = 'parallel'\n[agent.llm]\nprovider = 'cohere'\nmodel = ''\napi_key = \"sk-1\\n\"\nbase_url = 'ftp://h'\n", []string{
 			"c.toml:2:1: agent.name: must not be empty",
 			"c.toml:3:1: agent.turn_depth: 0 is not from 1 to 1000",
 			`c.toml:4:1: agent.tool_execution: "parallel": want one of sequential, batched, concurrent, concurrent-fifo`,
-			`c.toml:6:1: agent.llm.provider: "anthropic": want one of openai`,
+			`c.toml:6:1: agent.llm.provider: "cohere": want one of openai, openai-responses, anthropic, gemini, ollama`,
 			"c.toml:7:1: agent.llm.model: must not be empty",
 			"c.toml:8:1: agent.llm.api_key: holds a control character, such as a line end",
 			"c.toml:9:1: agent.llm.base_url: want an http or https URL",

@@ -18,11 +18,10 @@ const (
 	maxFile          = 1 << 20 // a configuration is written by hand
 	maxTurnDepth     = 1000
 	defaultTurnDepth = 5
-	defaultBaseURL   = "https://api.openai.com/v1"
 )
 
 var (
-	providers      = []string{"openai"}
+	providers      = []string{OpenAI, OpenAIResponses, Anthropic, Gemini, Ollama}
 	toolExecutions = []string{"sequential", "batched", "concurrent", "concurrent-fifo"}
 )
 
@@ -51,6 +50,7 @@ func Parse(name string, data []byte, lookup func(string) (string, bool)) (File, 
 	if len(data) > maxFile {
 		return File{}, fmt.Errorf("%s: larger than 1 MiB", name)
 	}
+	data = bytes.TrimPrefix(data, []byte("\ufeff")) // some editors put a byte order mark there
 	// The walk comes first: it reports all it finds, and leaves the decoder only a text of known keys.
 	d := document{name: name, data: data, lookup: lookup, at: make(map[string]int)}
 	d.walk()
@@ -110,7 +110,7 @@ func (d *document) file(raw *rawFile) File {
 			Provider: d.text("agent.llm.provider", l.Provider, required, among(providers)),
 			Model:    d.text("agent.llm.model", l.Model, required, notEmpty),
 			APIKey:   Secret(d.text("agent.llm.api_key", l.APIKey, "", headerSafe)),
-			BaseURL:  d.text("agent.llm.base_url", l.BaseURL, defaultBaseURL, baseURL),
+			BaseURL:  d.text("agent.llm.base_url", l.BaseURL, defaultBaseURL(l.Provider), baseURL),
 		},
 	}}
 }

@@ -46,7 +46,7 @@ const (
 	ToolCallOpened    // Index, Call.ID and Call.Name
 	ToolCallArguments // Index and Text, a fragment of the arguments
 	UsageReported     // Usage
-	Finished          // Text is the provider's own finish reason
+	Finished          // Text is the finish reason, in the words of Chat Completions where it has one, else the provider's own
 )
 
 // Item is one decoded piece of provider output.
@@ -80,6 +80,7 @@ type Error struct {
 	Err     error // what the network or the decoder said, may be nil
 }
 
+// Error names the code first, then the status if there was one.
 func (e *Error) Error() string {
 	if e.Status != 0 {
 		return fmt.Sprintf("llm: %s: status %d: %s", e.Code, e.Status, e.Message)
@@ -87,4 +88,5 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("llm: %s: %s", e.Code, e.Message)
 }
 
+// Unwrap is what the network or the decoder said.
 func (e *Error) Unwrap() error { return e.Err }

@@ -17,6 +17,7 @@ const (
 	ShutDown
 )
 
+// String is the way in words, as logs have it.
 func (h How) String() string {
 	switch h {
 	case Completed:
@@ -58,6 +59,7 @@ type Ending struct {
 	Message string // for the client; holds no credentials
 }
 
+// Error is the ending as the cause of a context.
 func (e Ending) Error() string {
 	if e.Message == "" {
 		return "run: " + e.How.String()

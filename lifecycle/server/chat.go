@@ -77,7 +77,7 @@ func (x *exchange) release() {
 func (x *exchange) logEnd() {
 	ending := x.run.Ending()
 	x.server.log.Info("run ended", "run", x.run.ID(), "ending", ending.How.String(), "code", string(ending.Code),
-		"duration", time.Since(x.run.Started()), "turns", x.run.Turns())
+		"duration", time.Since(x.run.Started()).String(), "turns", x.run.Turns())
 }
 
 // guard turns the client's leaving into the run's ending, and bounds what may still be written after any ending.

@@ -165,7 +165,7 @@ func TestNewRefusesWhatCannotServe(t *testing.T) {
 		edit func(c *Config)
 		want string
 	}{
-		{"a provider nobody speaks", func(c *Config) { c.File.Agent.LLM.Provider = "x" }, `server: provider "x" is not one of: openai`},
+		{"a provider nobody speaks", func(c *Config) { c.File.Agent.LLM.Provider = "x" }, `server: there is no provider "x"`},
 		{"no turns", func(c *Config) { c.File.Agent.TurnDepth = 0 }, "server: turn depth 0, want at least 1"},
 		{"no buffer", func(c *Config) { c.Settings.Buffer = 0 }, "server: buffer of 0 events, want at least 1"},
 		{"no bound for the last write", func(c *Config) { c.Settings.LastWrite = 0 }, "server: the last write needs a bound above 0"},

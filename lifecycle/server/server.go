@@ -13,7 +13,6 @@ import (
 
 	"github.com/stallwright/stallwright/lifecycle/agent"
 	"github.com/stallwright/stallwright/lifecycle/config"
-	"github.com/stallwright/stallwright/lifecycle/llm/openai"
 	"github.com/stallwright/stallwright/lifecycle/run"
 )
 
@@ -98,8 +97,8 @@ func New(c Config) (*Server, error) {
 
 func check(c Config) error {
 	switch {
-	case c.File.Agent.LLM.Provider != "openai":
-		return fmt.Errorf("server: provider %q is not one of: openai", c.File.Agent.LLM.Provider)
+	case newModel(c.File.Agent.LLM, nil) == nil:
+		return fmt.Errorf("server: there is no provider %q", c.File.Agent.LLM.Provider)
 	case c.File.Agent.TurnDepth < 1:
 		return fmt.Errorf("server: turn depth %d, want at least 1", c.File.Agent.TurnDepth)
 	case c.Settings.Buffer < 1:
@@ -131,7 +130,7 @@ func newTransport(dial func(ctx context.Context, network, addr string) (net.Conn
 func newAgent(c Config, transport *http.Transport) *agent.Agent {
 	a := c.File.Agent
 	return &agent.Agent{
-		Client:       &openai.Client{BaseURL: a.LLM.BaseURL, APIKey: string(a.LLM.APIKey), HTTP: &http.Client{Transport: transport}},
+		Client:       newModel(a.LLM, transport),
 		Model:        a.LLM.Model,
 		SystemPrompt: a.SystemPrompt,
 		TurnDepth:    a.TurnDepth,

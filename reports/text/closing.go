@@ -41,7 +41,7 @@ func (s Style) Closing(w io.Writer, r reports.Report, c Closing) error {
 			name := cmp.Or(string(reason), "without a reason")
 			reasons = append(reasons, fmt.Sprintf("%d %s", r.Summary.Skipped[reason], s.escape(name, nameLimit)))
 		}
-		line("Skipped", plural(n, "check")+": "+strings.Join(reasons, ", "))
+		line("Skipped", plural(n, "check")+": "+strings.Join(reasons, ", ")+s.unshown(r))
 	}
 	fmt.Fprintf(&b, "Run %s  %s\n", s.escape(r.Run.ID, nameLimit), played(r))
 	for _, path := range c.Written {
@@ -49,6 +49,24 @@ func (s Style) Closing(w io.Writer, r reports.Report, c Closing) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// unshown names the guarantees of which nothing was shown, if they are few.
+func (s Style) unshown(r reports.Report) string {
+	const most = 4
+	var names []string
+	for _, g := range r.Guarantees {
+		if g.Status == reports.NotShown || g.Status == reports.NotClaimed {
+			names = append(names, s.escape(g.ID, nameLimit))
+		}
+	}
+	switch n := len(names); {
+	case n == 0:
+		return ""
+	case n > most:
+		return fmt.Sprintf("; not shown: %s and %d more", strings.Join(names[:most], ", "), n-most)
+	}
+	return "; not shown: " + strings.Join(names, ", ")
 }
 
 // ci says whether the run passes, and what counted. A check that was played several times counts once.
@@ -121,8 +139,13 @@ func (s Style) conformance(r reports.Report, profile string) string {
 	}
 	all := g.Holds + g.Violated + g.NotShown + g.NotSelected
 	met := s.paint(green, "met")
-	if g.Holds < all || all == 0 {
+	switch {
+	case g.Violated > 0:
 		met = s.paint(red, "not met")
+	case g.NotSelected > 0 || r.Run.Stopped != "":
+		met = "not judged as a whole" // a part of it was played
+	case g.NotShown > 0 || all == 0:
+		met = "not shown as a whole"
 	}
 	text := fmt.Sprintf("%s %s: %d of %d %s hold, %d violated, %d not shown",
 		s.escape(profile, nameLimit), met, g.Holds, all, name, g.Violated, g.NotShown)

@@ -42,6 +42,10 @@ func (s Style) Failure(w io.Writer, f Failure) error {
 	glyph, c := s.mark(v.Verdict, f.Level)
 	first := glyph + " " + word(v.Verdict, f.Level)
 	painted := s.paint(c, first)
+	if v.Guarantee == "" {
+		rest := "  " + s.escape(verdict.Scenario(v.Check), nameLimit)
+		first, painted = first+rest, painted+rest
+	}
 	if v.Guarantee != "" {
 		rest := "  " + s.escape(v.Guarantee, nameLimit) + "  " + s.escape(strings.ToUpper(string(f.Level)), nameLimit)
 		first, painted = first+rest, painted+rest

@@ -2,7 +2,6 @@ package openai
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,17 +9,13 @@ import (
 	"io"
 	"strings"
 
-	"github.com/tmaxmax/go-sse"
-
 	"github.com/stallwright/stallwright/lifecycle/llm"
+	"github.com/stallwright/stallwright/lifecycle/llm/wire"
 )
 
 const (
-	maxEvent     = 32 << 20 // the limit of the official Go SDK, so that what it reads is read here too
-	maxArguments = 1 << 20  // of all tool calls of one answer: far above any schema, far below what hurts
-	maxToolCalls = 256      // above the 128 tools a request may offer
-	maxMessage   = 500      // bytes of a provider's message: a paragraph
-	maxQuote     = 200      // bytes of a line that could not be read
+	maxArguments = 1 << 20 // of all tool calls of one answer: far above any schema, far below what hurts
+	maxToolCalls = 256     // above the 128 tools a request may offer
 )
 
 var errDone = errors.New("openai: done") // ends the reading at [DONE]
@@ -30,7 +25,10 @@ type decoder struct {
 	emit      func(llm.Item) error
 	secret    string          // never quoted
 	began     bool            // an event came
+	said      bool            // there was output
 	finished  string          // the last finish reason
+	count     *usage          // so far, waiting for the end
+	ids       *wire.IDs       // for calls that come without
 	calls     map[int64]*call // the latest at each of the provider's indexes
 	opened    int             // how many calls there are
 	arguments int             // bytes so far
@@ -48,48 +46,23 @@ func (d *decoder) decode(ctx context.Context, contentType string, body io.Reader
 	contentType, _, _ = strings.Cut(strings.ToLower(contentType), ";")
 	contentType = strings.TrimSpace(contentType)
 	in := bufio.NewReader(body)
-	switch first := firstByte(in); {
+	switch first := wire.FirstByte(in); {
 	case first == '{', first == '[':
 		return d.whole(in)
 	case first == '<', contentType == "text/html":
-		text, _ := io.ReadAll(io.LimitReader(in, maxErrorBody))
+		text, _ := io.ReadAll(io.LimitReader(in, wire.MaxErrorBody))
 		return d.fail("HTML instead of an answer: ", string(text))
 	}
 	return d.stream(ctx, contentType, in)
 }
 
-// firstByte is the first byte that is neither white space nor of a byte order mark, 0 if none comes early. It consumes nothing.
-func firstByte(in *bufio.Reader) byte {
-	for n := 1; n <= 64; n++ {
-		b, err := in.Peek(n)
-		if err != nil {
-			return 0
-		}
-		if strings.IndexByte(" \t\r\n\xEF\xBB\xBF", b[n-1]) < 0 {
-			return b[n-1]
-		}
-	}
-	return 0
-}
-
-// fail is the error of an answer that is none. It shows the text that came instead: without the key, cut, escaped.
-func (d *decoder) fail(what, text string) *llm.Error {
-	text = redact(text, d.secret)
-	return &llm.Error{Code: llm.ProviderError, Message: fmt.Sprintf("%s%q", what, text[:min(len(text), maxQuote)])}
-}
-
-// readFailed is the error of a body that could not be read to its end.
-func readFailed(err error) *llm.Error {
-	if errors.Is(err, bufio.ErrTooLong) {
-		return &llm.Error{Code: llm.ProviderError, Message: "an event is larger than 32 MiB", Err: err}
-	}
-	return &llm.Error{Code: llm.ProviderTruncated, Message: "the answer was cut: " + err.Error(), Err: err}
-}
+// fail is the error of an answer that is none.
+func (d *decoder) fail(what, text string) *llm.Error { return wire.NoAnswer(what, text, d.secret) }
 
 func (d *decoder) stream(ctx context.Context, contentType string, in io.Reader) error {
-	for event, err := range sse.Read(&steady{in: in}, &sse.ReadConfig{MaxEventSize: maxEvent}) {
+	for event, err := range wire.Events(in) {
 		if err != nil {
-			return readFailed(err)
+			return wire.ReadFailed(err)
 		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -113,17 +86,17 @@ func (d *decoder) stream(ctx context.Context, contentType string, in io.Reader) 
 	return &llm.Error{Code: llm.ProviderTruncated, Message: "the stream ended without [DONE] or a finish reason"}
 }
 
-// complete is nil unless the answer leaves something open.
+// complete ends the answer. It is nil unless that leaves something open.
 func (d *decoder) complete() error {
 	for _, c := range d.calls {
 		if c.name == "" {
 			return &llm.Error{Code: llm.ProviderError, Message: fmt.Sprintf("tool call %d has no name", c.index)}
 		}
 	}
-	return nil
+	return d.usage(d.count)
 }
 
-func (d *decoder) event(event sse.Event) error {
+func (d *decoder) event(event wire.Event) error {
 	if strings.TrimSpace(event.Data) == "[DONE]" {
 		return errDone
 	}
@@ -138,25 +111,32 @@ func (d *decoder) event(event sse.Event) error {
 		return err
 	}
 	for i := range a.Choices {
-		if c := &a.Choices[i]; c.Index == 0 {
-			if err := d.choice(&c.Delta, c.FinishReason); err != nil {
-				return err
-			}
+		c := &a.Choices[i]
+		if c.Index != 0 {
+			continue
 		}
+		m := &c.Delta
+		if c.Message != nil && !d.said && m.empty() { // the message at once; after deltas it is all of them again
+			m = c.Message
+			m.number()
+		}
+		if err := d.choice(m, c.FinishReason); err != nil {
+			return err
+		}
+	}
+	if a.Usage != nil && len(a.Choices) > 0 && d.finished == "" { // some count in every chunk, which is no output
+		d.count = a.Usage
+		return nil
 	}
 	return d.usage(a.Usage)
 }
 
 // whole reads a body that is one JSON text: an error, or an answer that was not streamed.
 func (d *decoder) whole(in io.Reader) error {
-	body, err := io.ReadAll(io.LimitReader(in, maxEvent+1))
+	body, err := wire.Whole(in)
 	if err != nil {
-		return readFailed(err)
+		return wire.ReadFailed(err)
 	}
-	if len(body) > maxEvent {
-		return readFailed(bufio.ErrTooLong)
-	}
-	body = bytes.TrimPrefix(body, []byte("\xEF\xBB\xBF"))
 	var a answer
 	if err := d.unmarshal(body, &a); err != nil {
 		return err
@@ -169,10 +149,7 @@ func (d *decoder) whole(in io.Reader) error {
 		if c.Index != 0 || c.Message == nil {
 			continue
 		}
-		for n := range c.Message.ToolCalls { // a list of whole calls, without indexes
-			at := int64(n)
-			c.Message.ToolCalls[n].Index = &at
-		}
+		c.Message.number()
 		if err := d.choice(c.Message, c.FinishReason); err != nil {
 			return err
 		}
@@ -194,7 +171,7 @@ func (d *decoder) unmarshal(data []byte, a *answer) error {
 		return d.fail("not JSON: ", string(data))
 	}
 	// Text of the wrong type must not go missing unnoticed.
-	if message, ok := errorIn(a.Error); ok {
+	if message, ok := wire.ErrorIn(a.Error); ok {
 		return &llm.Error{Code: llm.ProviderError, Message: message}
 	}
 	return d.fail("not a chat completion: ", string(data))
@@ -202,7 +179,7 @@ func (d *decoder) unmarshal(data []byte, a *answer) error {
 
 // failure is the error that an answer reports instead of going on, if it does. raw is the answer's text.
 func (a *answer) failure(raw string) error {
-	message, ok := errorIn(a.Error)
+	message, ok := wire.ErrorIn(a.Error)
 	switch {
 	case ok:
 	case a.Object == "error" && a.Message != "":
@@ -216,14 +193,15 @@ func (a *answer) failure(raw string) error {
 }
 
 func (d *decoder) choice(m *delta, finish string) error {
-	reasoning := m.ReasoningContent
-	if reasoning == "" { // those who send both send the same in both
-		reasoning, _ = m.Reasoning.(string)
-	}
-	if err := d.text(llm.Reasoning, reasoning); err != nil {
+	if err := d.text(llm.Reasoning, m.thought()); err != nil {
 		return err
 	}
-	if err := d.text(llm.Text, m.Content); err != nil {
+	for _, p := range m.Content {
+		if err := d.text(p.kind, p.text); err != nil {
+			return err
+		}
+	}
+	if err := d.text(llm.Text, m.Refusal); err != nil { // what the model says in place of an answer
 		return err
 	}
 	for i := range m.ToolCalls {
@@ -234,17 +212,18 @@ func (d *decoder) choice(m *delta, finish string) error {
 	if finish == "error" {
 		return &llm.Error{Code: llm.ProviderError, Message: "the provider ended the answer with finish reason \"error\""}
 	}
-	if finish == d.finished { // some repeat it in the usage chunk
+	if finish == "" || finish == d.finished { // some repeat it in the usage chunk
 		return nil
 	}
 	d.finished = finish
-	return d.text(llm.Finished, finish)
+	return d.emit(llm.Item{Kind: llm.Finished, Text: finish})
 }
 
 func (d *decoder) text(kind llm.Kind, text string) error {
 	if text == "" {
 		return nil
 	}
+	d.said = true
 	return d.emit(llm.Item{Kind: kind, Text: text})
 }
 
@@ -252,6 +231,7 @@ func (d *decoder) usage(u *usage) error {
 	if u == nil {
 		return nil
 	}
+	d.count = nil
 	return d.emit(llm.Item{Kind: llm.UsageReported, Usage: llm.Usage{Prompt: u.Prompt, Completion: u.Completion, Total: u.Total}})
 }
 
@@ -283,7 +263,7 @@ func (d *decoder) toolCall(f *toolCall) error {
 			c.held = append(c.held, text...)
 			return nil
 		}
-		c.name = name
+		c.name, c.id, d.said = name, d.ids.For(c.id), true
 		if err := d.emit(llm.Item{Kind: llm.ToolCallOpened, Index: c.index, Call: llm.ToolCall{ID: c.id, Name: c.name}}); err != nil {
 			return err
 		}

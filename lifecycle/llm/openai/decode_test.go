@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/stallwright/stallwright/lifecycle/llm"
+	"github.com/stallwright/stallwright/lifecycle/llm/wire"
 )
 
 func TestDecodeAtEverySplit(t *testing.T) {
@@ -69,7 +70,7 @@ func TestDecodeDoesNotWaitForTheNextByte(t *testing.T) {
 			r, w := io.Pipe()
 			items, result := make(chan llm.Item), make(chan error)
 			go func() {
-				d := decoder{calls: make(map[int64]*call), emit: func(i llm.Item) error { items <- i; return nil }}
+				d := decoder{calls: make(map[int64]*call), ids: wire.NewIDs(nil), emit: func(i llm.Item) error { items <- i; return nil }}
 				result <- d.decode(t.Context(), "text/event-stream", r)
 			}()
 			for _, want := range []string{"a", "b"} {
@@ -97,6 +98,26 @@ func TestDecodeStreams(t *testing.T) {
 		{"what comes after [DONE] is ignored", stop + done + "data: garbage\n\n", []llm.Item{finished("stop")}},
 		{"a reasoning field counts as reasoning", chunk(`{"reasoning":"a"}`) + done, []llm.Item{{Kind: llm.Reasoning, Text: "a"}}},
 		{"reasoning sent in both fields counts once", chunk(`{"reasoning":"a","reasoning_content":"a"}`) + done, []llm.Item{{Kind: llm.Reasoning, Text: "a"}}},
+		{"reasoning in details alone counts", chunk(`{"content":"","reasoning_details":[{"type":"reasoning.summary","summary":"a"},{"type":"reasoning.text","text":"b"},{"type":"reasoning.encrypted","data":"x"}]}`) + done,
+			[]llm.Item{{Kind: llm.Reasoning, Text: "ab"}}},
+		{"reasoning in details and beside them counts once", chunk(`{"reasoning":"a","reasoning_details":[{"type":"reasoning.text","text":"a"}]}`) + done, []llm.Item{{Kind: llm.Reasoning, Text: "a"}}},
+		{"encrypted reasoning is no item", chunk(`{"content":"","reasoning_details":[{"type":"reasoning.encrypted","data":"x"}]}`) + done, nil},
+		{"details that are no list are no item", chunk(`{"reasoning_details":{"a":1}}`) + done, nil},
+		{"content may be a list of parts", chunk(`{"content":[{"type":"thinking","thinking":[{"type":"text","text":"t"}]},{"type":"text","text":"a"},{"type":"reference","reference_ids":[1]}]}`) + done,
+			[]llm.Item{{Kind: llm.Reasoning, Text: "t"}, text("a")}},
+		{"a refusal is text", chunk(`{"role":"assistant","content":null,"refusal":""}`) + chunk(`{"refusal":"no"}`) + stop + done, []llm.Item{text("no"), finished("stop")}},
+		{"comments and filter results are no items", ": OPENROUTER PROCESSING\n\n: keep-alive\n\n" + `data: {"choices":[],"created":0,"id":"","model":"","object":"","prompt_filter_results":[{"prompt_index":0,"content_filter_results":{}}]}` + "\n\n" +
+			`data: {"object":"","choices":[{"index":0,"finish_reason":null,"content_filter_offsets":{"check_offset":1},"content_filter_results":{}}]}` + "\n\n" + done, nil},
+		{"the whole message after its deltas counts once", chunk(`{"content":"ab"}`) + `data: {"choices":[{"index":0,"message":{"role":"assistant","content":"ab"},"finish_reason":"stop"}]}` + "\n\n" + done, []llm.Item{text("ab"), finished("stop")}},
+		{"the message so far beside its delta counts once", `data: {"choices":[{"delta":{"content":"a"},"message":{"content":"a"}}]}` + "\n\n" + `data: {"choices":[{"delta":{"content":"b"},"message":{"content":"ab"}}]}` + "\n\n" + done, []llm.Item{text("a"), text("b")}},
+		{"a whole message without deltas counts", chunk(`{"role":"assistant"}`) + `data: {"choices":[{"message":{"content":"a","tool_calls":[{"id":"1","function":{"name":"f"}},{"id":"2","function":{"name":"f"}}]},"finish_reason":"tool_calls"}]}` + "\n\n" + done,
+			[]llm.Item{text("a"), opened(0, "1", "f"), opened(1, "2", "f"), finished("tool_calls")}},
+		{"a running count of usage is no output", `data: {"choices":[{"delta":{"role":"assistant"}}],"usage":{"prompt_tokens":5,"completion_tokens":0,"total_tokens":5}}` + "\n\n" +
+			`data: {"choices":[{"delta":{"content":"a"}}],"usage":{"prompt_tokens":5,"completion_tokens":1,"total_tokens":6}}` + "\n\n" + `data: {"choices":[{"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":5,"completion_tokens":2,"total_tokens":7}}` + "\n\n" + done,
+			[]llm.Item{text("a"), finished("stop"), usageOf(5, 2, 7)}},
+		{"a running count that never finishes is passed on at the end", `data: {"choices":[{"delta":{"content":"a"}}],"usage":{"total_tokens":6}}` + "\n\n" + done, []llm.Item{text("a"), usageOf(0, 0, 6)}},
+		{"a whole call in one chunk, its index last", chunk(`{"role":"assistant","content":"","tool_calls":[{"id":"D681PevKs","function":{"name":"f","arguments":"{}"},"index":0}]}`) + done,
+			[]llm.Item{opened(0, "D681PevKs", "f"), arguments(0, "{}")}},
 		{"reasoning that is no text is no item", chunk(`{"reasoning":{"effort":"low"}}`) + done, nil},
 		{"one chunk may hold everything", `data: {"choices":[{"delta":{"content":"a","reasoning":"r"},"finish_reason":"stop"}],"usage":{"total_tokens":1}}` + "\n\n" + done,
 			[]llm.Item{{Kind: llm.Reasoning, Text: "r"}, text("a"), finished("stop"), usageOf(0, 0, 1)}},
@@ -107,7 +128,7 @@ func TestDecodeStreams(t *testing.T) {
 		{"another id without a name is the same call", chunk(`{"tool_calls":[{"id":"a","function":{"name":"f"}}]}`) + chunk(`{"tool_calls":[{"id":"b","function":{"arguments":"2"}}]}`) + done,
 			[]llm.Item{opened(0, "a", "f"), arguments(0, "2")}},
 		{"whole calls without an index do not run together", chunk(`{"tool_calls":[{"id":"a","function":{"name":"f","arguments":"{}"}},{"id":"b","function":{"name":"f","arguments":"{}"}}]}`) + chunk(`{"tool_calls":[{"function":{"name":"g","arguments":"{}"}}]}`) + done,
-			[]llm.Item{opened(0, "a", "f"), arguments(0, "{}"), opened(1, "b", "f"), arguments(1, "{}"), opened(2, "", "g"), arguments(2, "{}")}},
+			[]llm.Item{opened(0, "a", "f"), arguments(0, "{}"), opened(1, "b", "f"), arguments(1, "{}"), opened(2, "call-0", "g"), arguments(2, "{}")}},
 		{"arguments before the name wait for it", chunk(`{"tool_calls":[{"index":0,"id":"a","function":{"arguments":"{"}}]}`) + chunk(`{"tool_calls":[{"index":0,"function":{"name":"f","arguments":"}"}}]}`) + done,
 			[]llm.Item{opened(0, "a", "f"), arguments(0, "{}")}},
 		{"a gap in the indexes is closed", chunk(`{"tool_calls":[{"index":3,"id":"a","function":{"name":"f"}}]}`) + done, []llm.Item{opened(0, "a", "f")}},
@@ -141,7 +162,15 @@ func TestDecodeFailures(t *testing.T) {
 		{"an event named error", "text/event-stream", "event: error\ndata: {\"message\":\"no\"}\n\n", llm.ProviderError, "no"},
 		{"the finish reason error", "text/event-stream", `data: {"choices":[{"finish_reason":"error"}]}` + "\n\n" + done, llm.ProviderError, `the provider ended the answer with finish reason "error"`},
 		{"a line that is not JSON", "text/event-stream", "data: {\"a\":\t" + long + "\n\n", llm.ProviderError, `not JSON: "{\"a\":\t` + long[:194] + `"`},
-		{"a text of the wrong type", "text/event-stream", chunk(`{"content":[{"type":"text"}]}`), llm.ProviderError, `not a chat completion: "{\"choices\":[{\"index\":0,\"delta\":{\"content\":[{\"type\":\"text\"}]}}]}"`},
+		{"a text of the wrong type", "text/event-stream", chunk(`{"content":{"text":"a"}}`), llm.ProviderError, `not a chat completion: "{\"choices\":[{\"index\":0,\"delta\":{\"content\":{\"text\":\"a\"}}}]}"`},
+		{"a part of the wrong type", "text/event-stream", chunk(`{"content":[{"type":"text","text":1}]}`), llm.ProviderError, `not a chat completion: "{\"choices\":[{\"index\":0,\"delta\":{\"content\":[{\"type\":\"text\",\"text\":1}]}}]}"`},
+		{"an error beside a choice, with a number for a code", "text/event-stream", ": OPENROUTER PROCESSING\n\n" + chunk(`{"role":"assistant","content":"a"}`) +
+			`data: {"id":"gen-1","object":"chat.completion.chunk","error":{"code":502,"message":"Provider disconnected","metadata":{"error_type":"provider_unavailable"}},` +
+			`"choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":"error","native_finish_reason":null}]}` + "\n\n", llm.ProviderError, "Provider disconnected"},
+		{"an error with a number for a code and then [DONE]", "text/event-stream", `data: {"error":{"message":"no","type":"InternalServerError","param":null,"code":500}}` + "\n\n" + done, llm.ProviderError, "no"},
+		{"a flat error with a number for a code", "text/event-stream", `data: {"object":"error","message":"no","type":"BadRequestError","param":null,"code":400}` + "\n\n" + done, llm.ProviderError, "no"},
+		{"an error that is a text beside its code", "text/event-stream", `data: {"code":"The service is unavailable","error":"no"}` + "\n\n", llm.ProviderError, "no"},
+		{"an event named error with an error object", "text/event-stream", "event: error\ndata: {\"error\":{\"message\":\"no\",\"type\":\"server_error\"}}\n\n", llm.ProviderError, "no"},
 		{"no terminator", "text/event-stream", chunk(`{"content":"a"}`), llm.ProviderTruncated, "the stream ended without [DONE] or a finish reason"},
 		{"an unfinished last event", "text/event-stream", "data: [DONE]\n", llm.ProviderTruncated, "the stream ended without [DONE] or a finish reason"},
 		{"an event stream without an event", "text/event-stream; charset=utf-8", "", llm.ProviderTruncated, "the stream ended without [DONE] or a finish reason"},
@@ -231,7 +260,7 @@ func BenchmarkStream(b *testing.B) {
 	b.SetBytes(int64(len(s)))
 	b.ReportAllocs()
 	for b.Loop() {
-		d := decoder{calls: make(map[int64]*call), emit: func(llm.Item) error { return nil }}
+		d := decoder{calls: make(map[int64]*call), ids: wire.NewIDs(nil), emit: func(llm.Item) error { return nil }}
 		if err := d.decode(b.Context(), "text/event-stream", strings.NewReader(s)); err != nil {
 			b.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/stallwright/stallwright/lifecycle/llm"
+	"github.com/stallwright/stallwright/lifecycle/llm/wire"
 )
 
 // full is a stream with everything a provider sends, in LF lines. The shapes are those of the public API.
@@ -65,7 +66,7 @@ func read(body io.Reader) ([]llm.Item, error) { return readAs("text/event-stream
 
 func readAs(contentType string, body io.Reader) ([]llm.Item, error) {
 	var items []llm.Item
-	d := decoder{calls: make(map[int64]*call), emit: func(i llm.Item) error {
+	d := decoder{calls: make(map[int64]*call), ids: wire.NewIDs(nil), emit: func(i llm.Item) error {
 		items = append(items, i)
 		return nil
 	}}

@@ -3,8 +3,6 @@ package openai
 import (
 	"encoding/json"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/stallwright/stallwright/lifecycle/llm"
 )
@@ -72,59 +70,95 @@ type choice struct {
 }
 
 type delta struct {
-	Content          string     `json:"content"`
-	ReasoningContent string     `json:"reasoning_content"`
-	Reasoning        any        `json:"reasoning"` // some send an object here, which is no text to pass on
-	ToolCalls        []toolCall `json:"tool_calls"`
+	Content          content         `json:"content"`
+	Refusal          string          `json:"refusal"`
+	ReasoningContent string          `json:"reasoning_content"`
+	Reasoning        any             `json:"reasoning"`         // some send an object here, which is no text to pass on
+	ReasoningDetails json.RawMessage `json:"reasoning_details"` // the same again, or all there is
+	ToolCalls        []toolCall      `json:"tool_calls"`
+}
+
+func (m *delta) empty() bool {
+	return len(m.Content) == 0 && m.Refusal == "" && m.thought() == "" && len(m.ToolCalls) == 0
+}
+
+// number gives the calls of a whole message, which has a list of them, their indexes.
+func (m *delta) number() {
+	for n := range m.ToolCalls {
+		at := int64(n)
+		m.ToolCalls[n].Index = &at
+	}
+}
+
+// thought is the reasoning of a delta. Those who send it in several fields send the same in all.
+func (m *delta) thought() string {
+	if m.ReasoningContent != "" {
+		return m.ReasoningContent
+	}
+	if s, _ := m.Reasoning.(string); s != "" {
+		return s
+	}
+	var details []struct {
+		Text    string `json:"text"`
+		Summary string `json:"summary"`
+	}
+	if len(m.ReasoningDetails) == 0 || json.Unmarshal(m.ReasoningDetails, &details) != nil {
+		return ""
+	}
+	var s strings.Builder
+	for _, d := range details { // what is encrypted has neither
+		s.WriteString(d.Text)
+		s.WriteString(d.Summary)
+	}
+	return s.String()
+}
+
+// content is a text, or a list of parts: text and thinking, in the order in which they were said.
+type content []piece
+
+type piece struct {
+	kind llm.Kind
+	text string
+}
+
+// UnmarshalJSON reads either form. Parts of other types hold no text.
+func (c *content) UnmarshalJSON(data []byte) error {
+	if data[0] != '[' {
+		var text *string
+		if err := json.Unmarshal(data, &text); err != nil {
+			return err
+		}
+		if *c = nil; text != nil && *text != "" {
+			*c = content{{llm.Text, *text}}
+		}
+		return nil
+	}
+	var parts []struct {
+		Type     string `json:"type"`
+		Text     string `json:"text"`
+		Thinking []struct {
+			Text string `json:"text"`
+		} `json:"thinking"`
+	}
+	if err := json.Unmarshal(data, &parts); err != nil {
+		return err
+	}
+	*c = nil
+	for _, p := range parts {
+		switch p.Type {
+		case "text":
+			*c = append(*c, piece{llm.Text, p.Text})
+		case "thinking":
+			for _, t := range p.Thinking {
+				*c = append(*c, piece{llm.Reasoning, t.Text})
+			}
+		}
+	}
+	return nil
 }
 
 type usage struct {
 	Prompt     int `json:"prompt_tokens"`
 	Completion int `json:"completion_tokens"`
 	Total      int `json:"total_tokens"`
-}
-
-// errorIn is the message of an error member, and whether there is one: null and "" are none.
-func errorIn(raw json.RawMessage) (string, bool) {
-	switch string(raw) {
-	case "", "null", `""`:
-		return "", false
-	}
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		return text, true
-	}
-	var object struct {
-		Message string `json:"message"`
-	}
-	if _ = json.Unmarshal(raw, &object); object.Message != "" {
-		return object.Message, true
-	}
-	return string(raw), true
-}
-
-// redact hides the key in a text. Keys of a few bytes are no secrets and would shred it.
-func redact(s, key string) string {
-	if len(key) < 4 {
-		return s
-	}
-	return strings.ReplaceAll(s, key, "[redacted]")
-}
-
-// clean replaces what a terminal or a log could act on by spaces, and cuts the text to n bytes on a rune.
-func clean(s string, n int) string {
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
-	s = strings.TrimSpace(s)
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "…"
 }

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stallwright/stallwright/fakes/script"
+)
+
+func (c *cli) scriptCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "script",
+		Short: "check and tidy the scripts that fakes play",
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(c.scriptCheckCommand(), c.scriptFmtCommand(), c.scriptSchemaCommand())
+	return cmd
+}
+
+func (c *cli) scriptCheckCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "check FILE...",
+		Short:   "say what is wrong with scripts, and where",
+		Long:    "Reads each script, - for stdin, and says all that is wrong with it: file, line, column, and what was perhaps meant.",
+		Example: "  stallwright script check stall.yaml",
+		Args:    someFiles,
+		RunE: func(_ *cobra.Command, files []string) error {
+			return c.each(files, func(name string, data []byte) error {
+				_, err := script.Parse(name, data)
+				return err
+			})
+		},
+	}
+}
+
+func (c *cli) scriptFmtCommand() *cobra.Command {
+	var write bool
+	cmd := &cobra.Command{
+		Use:   "fmt FILE...",
+		Short: "give scripts their usual layout",
+		Long: "Prints each script, - for stdin, in its usual layout: indentation, blank lines, spaces. Comments, the order of keys,\n" +
+			"and the choice of short or long forms stay as they are.",
+		Example: "  stallwright script fmt -w *.yaml",
+		Args:    someFiles,
+		RunE: func(_ *cobra.Command, files []string) error {
+			return c.each(files, func(name string, data []byte) error {
+				out, err := script.Format(name, data)
+				switch {
+				case err != nil:
+					return err
+				case !write || name == stdinName:
+					_, err = c.stdout.Write(out)
+					return err
+				case bytes.Equal(out, data):
+					return nil
+				}
+				return replaceFile(name, out)
+			})
+		},
+	}
+	cmd.Flags().BoolVarP(&write, "write", "w", false, "write to the files, in place of printing")
+	return cmd
+}
+
+func (c *cli) scriptSchemaCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema",
+		Short: "print the JSON Schema of scripts, for editors",
+		Example: "  stallwright script schema > script.schema.json\n" +
+			"  # and in a script: # yaml-language-server: $schema=script.schema.json",
+		Args: noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := c.stdout.Write(script.Schema())
+			return err
+		},
+	}
+}
+
+// someFiles wants at least one file.
+func someFiles(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return misuse(orHelp("", cmd), "%s wants a file", cmd.CommandPath())
+	}
+	return nil
+}
+
+// each reads the files and does do with each, whatever became of those before. What went wrong is one error.
+func (c *cli) each(files []string, do func(name string, data []byte) error) error {
+	var errs []error
+	for _, name := range files {
+		data, err := c.readScript(name)
+		if err == nil {
+			err = do(name, data)
+		}
+		errs = append(errs, err)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return &trouble{code: exitUsage, err: err}
+	}
+	return nil
+}
+
+// stdinName stands for stdin in place of a file.
+const stdinName = "-"
+
+// readScript reads a file that is perhaps a script, or so much of it that [script.Parse] finds it too long.
+func (c *cli) readScript(name string) ([]byte, error) {
+	in := c.stdin
+	if name != stdinName {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, fmt.Errorf("%s cannot be read: %w", name, reason(err))
+		}
+		defer f.Close()
+		in = f
+	}
+	data, err := io.ReadAll(io.LimitReader(in, script.MaxSize+1))
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be read: %w", name, reason(err))
+	}
+	return data, nil
+}
+
+// replaceFile writes a file that was there, by way of another: it is never half written. A link is followed.
+func replaceFile(name string, data []byte) error {
+	wrong := func(err error) error { return fmt.Errorf("%s was not written: %w", name, reason(err)) }
+	name, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		return wrong(err)
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		return wrong(err)
+	}
+	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
+	if err != nil {
+		return wrong(err)
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Chmod(info.Mode().Perm()), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+		return wrong(err)
+	}
+	return nil
+}
+
+// scriptNamed is a script that comes with the command, or that of a file: a name with a dot or a slash is a path.
+func (c *cli) scriptNamed(name string) (script.File, error) {
+	if name == stdinName || strings.ContainsAny(name, `./\`) {
+		data, err := c.readScript(name)
+		if err != nil {
+			return script.File{}, misuse("", "%w", err)
+		}
+		f, err := script.Parse(name, data)
+		if err != nil {
+			return script.File{}, misuse("", "%w", err)
+		}
+		return f, nil
+	}
+	var names []string
+	for _, s := range builtinScripts() {
+		if s.name == name {
+			return script.File{About: s.about, Programs: script.Script{{Times: script.Any, Steps: s.steps}}}, nil
+		}
+		names = append(names, s.name)
+	}
+	hint := didYouMean(name, names, "")
+	if hint == "" {
+		hint = "`stallwright fake provider --list` shows them; a file is named with its ending or folder"
+	}
+	return script.File{}, misuse(hint, "there is no script %q", name)
+}

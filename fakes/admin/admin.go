@@ -1,0 +1,240 @@
+// Package admin lets test suites of any language steer a fake provider over HTTP: load scripts, open gates, read and
+// follow timelines.
+package admin
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/stallwright/stallwright/fakes/provider"
+	"github.com/stallwright/stallwright/fakes/script"
+	"github.com/stallwright/stallwright/fakes/timeline"
+)
+
+// Prefix begins the path of every request to the handler.
+const Prefix = "/_stallwright/"
+
+// Lane is the lane of the handler's events in the timeline of a session. Kinds are:
+//
+//	open      the gate that a request opens
+//	unplayed  what the script has left, at the session's end
+//	released  the session has ended; its last event
+const Lane = "admin"
+
+// writeTime is how long a client may take to accept an answer, or one event of a stream: much longer than a client
+// on the same machine needs that reads at all.
+const writeTime = 30 * time.Second
+
+// Handler answers requests under Prefix:
+//
+//	GET    health                      that it lives, with the numbers of sessions and of stray requests
+//	GET    scripts                     the open sessions
+//	POST   scripts?marker=M&strict=B   begins a session with the script in the body, YAML or JSON; without a marker it
+//	                                   replaces the one of requests that have none
+//	DELETE scripts?marker=M            ends a session; answers what its script has left unplayed
+//	GET    timeline?marker=M&since=N   the events after number N
+//	GET    timeline/stream?marker=M&since=N
+//	                                   the same as NDJSON, then each event as it comes, until the session ends, its
+//	                                   timeline is full, or the client leaves
+//	POST   gates/NAME?marker=M         opens a gate that some step of the session awaits
+//	POST   reset                       ends all sessions, and opens that of Begin again
+//
+// Errors are JSON: {"errors": [{"message": …}]}, with line, column and hint for those of a script. Requests that name
+// another host, or come from a web page of one, are refused. Streams need HTTP/1.1.
+//
+// It must open and release all sessions of its Provider, which has no Fallback. Of the requests that a Provider hands
+// to its Other none has a marker in its body, so no script with [[sw: in it can be loaded that way; YAML may write
+// "\x5b[sw:" for it. Set the fields before the first use; it is safe for concurrent use.
+type Handler struct {
+	Provider *provider.Provider
+	AnyHost  bool // other names than those of loopback are fine
+
+	MaxBody     int64 // bytes of a script, 1 MiB when 0
+	MaxSessions int   // open at once, 1,000 when 0
+
+	// Opened is told of each session as it begins. It must not block, nor call the handler. May be nil.
+	Opened func(marker string, t *timeline.Timeline)
+
+	mu       sync.Mutex
+	closed   bool
+	sessions map[string]*session
+	first    *script.File
+	feeds    sync.WaitGroup
+}
+
+// session is one of the provider's, as long as it is open. Its fields are guarded by the handler's mutex, or do not
+// change.
+type session struct {
+	marker   string
+	file     script.File
+	timeline *timeline.Timeline
+	gates    *script.Gates
+	awaited  []string // gates, sorted
+	feed     *feed    // nil until a client follows the timeline
+	ending   bool     // somebody releases it
+}
+
+var (
+	errClosed = fmt.Errorf("admin: %w", net.ErrClosed)
+	errTaken  = errors.New("a session with this marker is open: DELETE it first")
+	errFull   = errors.New("too many sessions are open: DELETE some, or reset")
+)
+
+// Begin opens the session of requests without a marker. A reset opens it again.
+func (h *Handler) Begin(f script.File) error {
+	h.mu.Lock()
+	h.first = &f
+	h.mu.Unlock()
+	_, err := h.open("", f, false)
+	return err
+}
+
+// Timeline is the timeline of an open session, nil when there is none.
+func (h *Handler) Timeline(marker string) *timeline.Timeline {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if s := h.sessions[marker]; s != nil {
+		return s.timeline
+	}
+	return nil
+}
+
+// Close ends all sessions and the streams of their timelines. No session can be opened afterwards.
+func (h *Handler) Close() error {
+	h.mu.Lock()
+	h.closed = true
+	h.mu.Unlock()
+	h.releaseAll()
+	h.feeds.Wait()
+	return nil
+}
+
+func (h *Handler) open(marker string, f script.File, strict bool) (*session, error) {
+	s := &session{marker: marker, file: f, timeline: timeline.New(), gates: new(script.Gates)}
+	names := map[string]bool{}
+	for _, p := range f.Programs {
+		gates(names, p.Steps)
+	}
+	s.awaited = slices.Sorted(maps.Keys(names))
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	most := h.MaxSessions
+	if most == 0 {
+		most = 1000
+	}
+	switch {
+	case h.closed:
+		return nil, errClosed
+	case h.sessions[marker] != nil:
+		return nil, errTaken
+	case len(h.sessions) >= most:
+		return nil, errFull
+	}
+	played := &provider.Session{Script: f.Programs, Seed: f.Seed, Timeline: s.timeline, Gates: s.gates, Strict: strict}
+	if err := h.Provider.Open(marker, played); err != nil {
+		return nil, err
+	}
+	if h.sessions == nil {
+		h.sessions = map[string]*session{}
+	}
+	h.sessions[marker] = s
+	if h.Opened != nil {
+		h.Opened(marker, s.timeline)
+	}
+	return s, nil
+}
+
+// gates collects the names of the gates that steps await.
+func gates(names map[string]bool, steps []script.Step) {
+	for _, step := range steps {
+		switch step := step.(type) {
+		case script.Await:
+			names[step.Gate] = true
+		case script.Repeat:
+			gates(names, step.Steps)
+		}
+	}
+}
+
+// release ends a session, and waits for its exchanges. It returns false when there is none, or another call ends it.
+func (h *Handler) release(marker string) (unplayed []string, ok bool) {
+	h.mu.Lock()
+	s := h.sessions[marker]
+	if s == nil || s.ending {
+		h.mu.Unlock()
+		return nil, false
+	}
+	// Its marker stays taken until the provider has let go of it.
+	s.ending = true
+	h.mu.Unlock()
+	unplayed = h.Provider.Release(marker)
+	for _, what := range unplayed {
+		s.timeline.Add(Lane, "", "unplayed", what)
+	}
+	s.timeline.Add(Lane, "", "released", "")
+	h.mu.Lock()
+	delete(h.sessions, marker)
+	h.mu.Unlock()
+	return unplayed, true
+}
+
+// releaseAll returns what the sessions have left, by their markers.
+func (h *Handler) releaseAll() map[string][]string {
+	h.mu.Lock()
+	markers := slices.Sorted(maps.Keys(h.sessions))
+	h.mu.Unlock()
+	left := map[string][]string{}
+	for _, m := range markers {
+		if unplayed, ok := h.release(m); ok && len(unplayed) > 0 {
+			left[m] = unplayed
+		}
+	}
+	return left
+}
+
+// reset ends all sessions and begins again.
+func (h *Handler) reset() (map[string][]string, error) {
+	left := h.releaseAll()
+	h.mu.Lock()
+	first := h.first
+	h.mu.Unlock()
+	if first == nil {
+		return left, nil
+	}
+	if _, err := h.open("", *first, false); err != nil && !errors.Is(err, errTaken) {
+		return left, err
+	}
+	return left, nil
+}
+
+// follow returns the feed of a session.
+func (h *Handler) follow(s *session) (*feed, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if s.feed == nil {
+		if h.closed {
+			return nil, errClosed
+		}
+		f := newFeed()
+		s.feed = f
+		h.feeds.Go(func() { f.run(s.timeline) })
+	}
+	return s.feed, nil
+}
+
+// local says whether a request names this machine. A web page that has its own name point here must not get in.
+func local(r *http.Request) bool {
+	host, _, err := net.SplitHostPort(r.Host)
+	if err != nil {
+		host = strings.Trim(r.Host, "[]")
+	}
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}

@@ -1,0 +1,60 @@
+package provider
+
+import (
+	"time"
+
+	"github.com/stallwright/stallwright/fakes/script"
+)
+
+func (pl *play) await(gate string) error {
+	pl.record(script.Await{}.Kind(), gate)
+	return pl.waitFor(pl.s.gates.Opened(gate))
+}
+
+// waitFor waits for a channel to be closed. What follows is counted from then; a channel that was closed before took
+// no time.
+func (pl *play) waitFor(open <-chan struct{}) error {
+	select {
+	case <-open:
+		return nil
+	default:
+	}
+	if err := pl.x.WaitFor(open); err != nil {
+		return err
+	}
+	pl.due = time.Now()
+	return nil
+}
+
+// barrier is where exchanges of a session wait for each other. The provider's mutex guards it.
+type barrier struct {
+	waiting int
+	open    chan struct{} // closed when enough are there
+}
+
+// meet waits at a barrier. One that leaves while it waits does not count any more; when enough have come the barrier
+// is there anew for the next.
+func (pl *play) meet(m script.Meet) error {
+	pl.record(m.Kind(), m.Barrier)
+	pl.p.mu.Lock()
+	b := pl.s.barriers[m.Barrier]
+	if b == nil {
+		b = &barrier{open: make(chan struct{})}
+		if pl.s.barriers == nil {
+			pl.s.barriers = map[string]*barrier{}
+		}
+		pl.s.barriers[m.Barrier] = b
+	}
+	if b.waiting++; b.waiting >= m.Streams {
+		close(b.open)
+		delete(pl.s.barriers, m.Barrier)
+	}
+	pl.p.mu.Unlock()
+	err := pl.waitFor(b.open)
+	if err != nil {
+		pl.p.mu.Lock()
+		b.waiting--
+		pl.p.mu.Unlock()
+	}
+	return err
+}
