@@ -1,4 +1,4 @@
-.PHONY: help build test lint mutants real bench fuzz update tidy clean
+.PHONY: help build test lint mutants real examples bench fuzz update tidy clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "%-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,6 +21,9 @@ mutants: ## build all mutants at once and play each: the suite must catch every 
 real: build ## the same cases on a child process over TCP
 	bin/stallwright run --time real
 
+examples: build ## the examples in Python, TypeScript and Rust whose toolchains are here
+	examples/run
+
 bench: ## benchmarks, in the form benchstat reads
 	go test -run '^$$' -bench . -benchmem ./...
 
@@ -30,7 +33,8 @@ fuzz: ## each fuzz test for ten seconds
 	    go test -run '^$$' -fuzz "^$$f$$" -fuzztime 10s $$pkg || exit 1; done; done
 
 update: ## rewrite the golden files
-	go test ./reports/text ./fakes/provider/openai ./cmd/stallwright -update
+	go test ./reports/text ./fakes/script ./fakes/provider/openai ./fakes/provider/responses ./fakes/provider/anthropic ./fakes/provider/gemini \
+	  ./fakes/provider/ollama ./fakes/provider/bedrock -update
 
 tidy: ## go.mod and go.sum
 	go mod tidy

@@ -28,6 +28,8 @@ type Run struct {
 	Args    []string // the patterns, and the flags that change what is tested
 	Strict  bool     // a should counts as a must
 	Stopped string   // why the run ended early: a signal's name, "max-failures", "target lost"; "" if it did not
+	// Files has the case file of each case that was read from one.
+	Files map[string]string
 }
 
 // Tool names what wrote the report.
@@ -327,7 +329,11 @@ func (r Report) any(v verdict.Verdict, counts func(verdict.Level) bool) bool {
 // Again is the command that plays the case of a result once more as it was played in this run. It holds no
 // character that a shell would read otherwise.
 func (r Run) Again(res verdict.Result) string {
-	words := []string{"stallwright", "run", res.Case, "--seed", strconv.FormatUint(res.Seed, 10)}
+	verb, what := "run", res.Case
+	if file, ok := r.Files[res.Case]; ok {
+		verb, what = "repro", file
+	}
+	words := []string{"stallwright", verb, what, "--seed", strconv.FormatUint(res.Seed, 10)}
 	switch {
 	case strings.Contains(r.Server, "://"):
 		words = append(words, "--url", r.Server)

@@ -29,7 +29,7 @@ func runReleasedAtEnd() harness.Scenario {
 			t.AwaitExit()
 		}})
 	}
-	// To a client that does not read, the end of its run is told until the last write's time is over; it reads then.
+	// A client that reads only when the time for the last write is over finds that the server has let it go.
 	variants = append(variants, harness.Variant{Name: "never-read", Reached: []expect.Event{of(providerLeft, "#2")}, Play: func(t *harness.Trial) {
 		t.Script(parting("first"), proper(script.Role{}, flood(t.Stage)), parting("last"))
 		t.AwaitEnd(t.Ask(caller.Ask{Name: "first", Prompt: "hello", Stream: true}))

@@ -26,7 +26,7 @@ type cli struct {
 	environ        func() []string             // all of it, as NAME=VALUE
 	executable     func() (string, error)      // the path of this binary, for workers and servers
 	library        library
-	player         func(plan) (harness.Player, error)
+	player         func(*cli, plan) (harness.Player, error)
 }
 
 // trouble is an error with its exit code. Without err nothing is said any more.
@@ -131,7 +131,7 @@ func (c *cli) root() *cobra.Command {
 	root.SetErr(c.stderr)
 	root.SetFlagErrorFunc(wrongFlag)
 	root.AddCommand(
-		c.runCommand(), c.listCommand(), c.explainCommand(), c.serveCommand(), c.fakeCommand(), c.scriptCommand(), c.versionCommand(), c.workerCommand(),
+		c.runCommand(), c.reproCommand(), c.listCommand(), c.explainCommand(), c.serveCommand(), c.fakeCommand(), c.scriptCommand(), c.versionCommand(), c.workerCommand(),
 	)
 	root.SetHelpCommand(&cobra.Command{
 		Use: "help [VERB]", Short: "help about a verb", Args: cobra.ArbitraryArgs,

@@ -14,6 +14,7 @@ import (
 // library is all that can be played and promised.
 type library struct {
 	scenarios  []harness.Scenario
+	elsewhere  []harness.Scenario // those that come with stallwright, when the scenarios are others
 	canary     harness.Scenario
 	guarantees []verdict.Guarantee
 	seed       []scenarios.Paragraph
@@ -109,9 +110,11 @@ func (l library) evidence(guarantee string) []harness.Scenario {
 // covered names the guarantees that have evidence at all.
 func (l library) covered() map[string]bool {
 	out := map[string]bool{}
-	for _, c := range l.cases() {
-		for _, g := range c.Guarantees() {
-			out[g] = true
+	for _, s := range slices.Concat(l.scenarios, l.elsewhere) {
+		for _, c := range s.Cases() {
+			for _, g := range c.Guarantees() {
+				out[g] = true
+			}
 		}
 	}
 	for _, s := range standings() {

@@ -16,6 +16,6 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	c := cli{
 		stdin: stdin, stdout: stdout, stderr: stderr, lookup: os.LookupEnv, environ: os.Environ, executable: os.Executable, library: builtin(),
 	}
-	c.player = c.newPlayer
+	c.player = (*cli).newPlayer
 	return c.run(ctx, args)
 }

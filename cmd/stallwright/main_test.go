@@ -47,7 +47,7 @@ func newCLI() *cli {
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, lookup: os.LookupEnv, environ: os.Environ, library: builtin(),
 		executable: func() (string, error) { return exec.LookPath("stallwright") },
 	}
-	c.player = c.newPlayer
+	c.player = (*cli).newPlayer
 	return c
 }
 
@@ -55,7 +55,7 @@ func newCLI() *cli {
 func newStub() *cli {
 	c := newCLI()
 	c.library = stubLibrary()
-	c.player = func(p plan) (harness.Player, error) {
+	c.player = func(c *cli, _ plan) (harness.Player, error) {
 		return &stubPlayer{library: c.library, verdicts: os.Getenv("STUB"), mood: os.Getenv("STUB_PLAYER")}, nil
 	}
 	return c

@@ -27,7 +27,7 @@ func (c *cli) newPlayer(p plan) (harness.Player, error) {
 	}
 	if p.virtual {
 		return &worker.Pool{
-			Command: []string{executable, "worker"}, Bubbles: p.jobs, Silence: silence, Package: reference.Package, Find: c.library.find,
+			Command: append([]string{executable, "worker", "--"}, p.files...), Bubbles: p.jobs, Silence: silence, Package: reference.Package, Find: c.library.find,
 		}, nil
 	}
 	return &process.Pool{Target: reference.Target(executable), Find: c.library.find, Instances: p.jobs}, nil

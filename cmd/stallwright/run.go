@@ -54,8 +54,7 @@ type plan struct {
 	allowRemote string // the one host besides this machine
 	listen      string // where the fake provider listens for a server that runs already
 	windows     harness.Windows
-	library     library  // what the jobs are found in
-	files       []string // the case files in it
+	files       []string // the case files that the library was read from
 }
 
 func (p plan) attached() bool { return p.url != "" }
@@ -75,8 +74,13 @@ const mostRepeats = 10_000
 
 const defaultListen = "127.0.0.1:4010"
 
+// usualFlags are the flags of a verb that plays cases, when none is given.
+func usualFlags() runFlags {
+	return runFlags{format: "text", color: "auto", progress: "auto", windows: harness.Production().With(harness.Set{})}
+}
+
 func (c *cli) runCommand() *cobra.Command {
-	f := runFlags{format: "text", color: "auto", progress: "auto", windows: harness.Production().With(harness.Set{})}
+	f := usualFlags()
 	cmd := &cobra.Command{
 		Use:   "run [PATTERN...]",
 		Short: "play cases on a server and judge what it did",
@@ -98,6 +102,12 @@ func (c *cli) runCommand() *cobra.Command {
 			return c.runVerb(cmd, f, args)
 		},
 	}
+	f.register(cmd)
+	return cmd
+}
+
+// register makes the flags of a verb that plays cases.
+func (f *runFlags) register(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.Var(choice{&f.time, []string{"virtual", "real"}}, "time", "the clock (default virtual for the built-in server, real with --url)")
@@ -127,7 +137,6 @@ func (c *cli) runCommand() *cobra.Command {
 		}
 	})
 	cmd.RegisterFlagCompletionFunc("report", cobra.FixedCompletions([]string{"junit", "json"}, cobra.ShellCompDirectiveNoFileComp))
-	return cmd
 }
 
 // plan checks the flags and makes the plan of them.
@@ -233,6 +242,17 @@ func (c *cli) runVerb(cmd *cobra.Command, f runFlags, patterns []string) error {
 	if err != nil {
 		return err
 	}
+	for _, text := range patterns {
+		if alone, err := c.library.choose([]string{text}); err == nil && len(alone) == 0 && len(chosen) > 0 {
+			c.say("stallwright: note: ", "no scenario covers "+text+" yet: nothing is shown of it")
+		}
+	}
+	return c.playChosen(cmd, f, p, chosen, patterns, nil)
+}
+
+// playChosen plays cases of the library, reports, and ends with the exit code. The words are what they were chosen by;
+// the files are those that they were read from, by case.
+func (c *cli) playChosen(cmd *cobra.Command, f runFlags, p plan, chosen []harness.Case, words []string, files map[string]string) error {
 	out, err := c.library.leaveOut(f.skip)
 	if err != nil {
 		return err
@@ -244,12 +264,12 @@ func (c *cli) runVerb(cmd *cobra.Command, f runFlags, patterns []string) error {
 		cli: c, plan: p, flags: f, out: out,
 		run: reports.Run{
 			ID: fmt.Sprintf("%08x", rand.Uint32()), Version: version(), Server: p.server(), Time: p.time(), Seed: f.seed,
-			Jobs: p.jobs, Args: f.args(patterns), Strict: f.strict,
+			Jobs: p.jobs, Args: f.args(words), Strict: f.strict, Files: files,
 		},
 	}
 	s.schedule(chosen)
 	if len(s.jobs) == 0 {
-		c.say("stallwright: error: ", nothingLeft(patterns, len(chosen)))
+		c.say("stallwright: error: ", nothingLeft(words, len(chosen)))
 		c.say("stallwright: hint: ", "`stallwright list` shows what there is to play")
 		return ended(ending{empty: true}.code())
 	}
@@ -257,7 +277,7 @@ func (c *cli) runVerb(cmd *cobra.Command, f runFlags, patterns []string) error {
 		return err
 	}
 	defer s.files.close()
-	player, err := c.player(p)
+	player, err := c.player(c, p)
 	if err != nil {
 		return internal(err)
 	}

@@ -13,12 +13,19 @@ import (
 
 func (c *cli) workerCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:    "worker",
+		Use:    "worker [FILE...]",
 		Short:  "plays virtual trials for another stallwright",
 		Hidden: true,
-		Args:   noArgs,
-		Run: func(*cobra.Command, []string) {
-			worker.Main(mortal{c.stdin}, c.stdout, reference.Target(""), c.library.find)
+		RunE: func(_ *cobra.Command, files []string) error {
+			l := c.library
+			if len(files) > 0 { // the cases are those of case files
+				var err error
+				if l, _, err = c.readCases(files); err != nil {
+					return internal(err)
+				}
+			}
+			worker.Main(mortal{c.stdin}, c.stdout, reference.Target(""), l.find)
+			return nil
 		},
 	}
 }

@@ -30,6 +30,8 @@ type world struct {
 	p       *provider.Provider
 	handler *admin.Handler
 	client  *http.Client
+	opened  []io.Closer
+	n       *memnet.Network // nil over TCP
 }
 
 func serve(t *testing.T, l net.Listener, dial func(ctx context.Context, network, addr string) (net.Conn, error), h *admin.Handler, f func(w *world)) {
@@ -39,13 +41,17 @@ func serve(t *testing.T, l net.Listener, dial func(ctx context.Context, network,
 	served := make(chan error, 1)
 	go func() { served <- p.Serve(l) }()
 	transport := &http.Transport{DialContext: dial}
+	w := &world{t: t, root: "http://" + l.Addr().String(), p: p, handler: h, client: &http.Client{Transport: transport}}
 	defer func() {
+		for _, c := range w.opened {
+			c.Close()
+		}
 		transport.CloseIdleConnections()
 		require.NoError(t, p.Close())
 		require.NoError(t, h.Close())
 		require.NoError(t, <-served)
 	}()
-	f(&world{t, "http://" + l.Addr().String(), p, h, &http.Client{Transport: transport}})
+	f(w)
 }
 
 func overTCP(t *testing.T, h *admin.Handler, f func(w *world)) {
@@ -62,7 +68,10 @@ func inBubble(t *testing.T, f func(w *world)) {
 		n := new(memnet.Network)
 		l, err := n.Listen("127.0.0.1:80")
 		require.NoError(t, err)
-		serve(t, l, n.DialContext, &admin.Handler{}, f)
+		serve(t, l, n.DialContext, &admin.Handler{}, func(w *world) {
+			w.n = n
+			f(w)
+		})
 		synctest.Wait() // for the client's side
 		require.Zero(t, n.Open(), "connections left: %v", n.Conns())
 	})
@@ -124,7 +133,7 @@ func (w *world) follow(ctx context.Context, query string) *follower {
 	resp := w.open(ctx, "GET", "/_stallwright/timeline/stream"+query, "")
 	require.Equal(w.t, http.StatusOK, resp.StatusCode)
 	require.Equal(w.t, "application/x-ndjson", resp.Header.Get("Content-Type"))
-	w.t.Cleanup(func() { resp.Body.Close() })
+	w.opened = append(w.opened, resp.Body)
 	return &follower{w.t, resp, bufio.NewScanner(resp.Body)}
 }
 
@@ -154,7 +163,7 @@ const gated = `{"about": "waits for a gate", "steps": [{"text": "before"}, {"awa
 func TestASessionIsSteered(t *testing.T) {
 	inBubble(t, func(w *world) {
 		require.JSONEq(t, `{"marker":"a","about":"waits for a gate","programs":1,"gates":["go"]}`, w.must("POST", "/_stallwright/scripts?marker=a", gated))
-		f := w.follow(t.Context(), "?marker=a")
+		f := w.follow(w.t.Context(), "?marker=a")
 		resp := w.prompt("a")
 		defer resp.Body.Close()
 		f.await("await")
@@ -196,10 +205,10 @@ func TestAStreamBeginsWhereTheClientLeftOff(t *testing.T) {
 	inBubble(t, func(w *world) {
 		w.must("POST", "/_stallwright/scripts", `[text: "one", done]`)
 		w.said("")
-		first, ok := w.follow(t.Context(), "").next()
+		first, ok := w.follow(w.t.Context(), "").next()
 		require.True(t, ok)
 		require.Equal(t, 1, first.Seq)
-		f := w.follow(t.Context(), "?since=2")
+		f := w.follow(w.t.Context(), "?since=2")
 		e, ok := f.next()
 		require.True(t, ok)
 		require.Equal(t, 3, e.Seq)
@@ -218,8 +227,8 @@ func TestAStreamEnds(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			inBubble(t, func(w *world) {
 				w.must("POST", "/_stallwright/scripts?marker=a", gated)
-				f := w.follow(t.Context(), "?marker=a")
-				g := w.follow(t.Context(), "?marker=a")
+				f := w.follow(w.t.Context(), "?marker=a")
+				g := w.follow(w.t.Context(), "?marker=a")
 				resp := w.prompt("a")
 				defer resp.Body.Close()
 				f.await("await")
@@ -237,11 +246,11 @@ func TestAStreamEnds(t *testing.T) {
 	t.Run("when its client leaves", func(t *testing.T) {
 		inBubble(t, func(w *world) {
 			w.must("POST", "/_stallwright/scripts?marker=a", gated)
-			ctx, leave := context.WithCancel(t.Context())
+			ctx, leave := context.WithCancel(w.t.Context())
 			w.follow(ctx, "?marker=a")
 			leave()
 			synctest.Wait()
-			// Nothing but the client's own idle connection, if any, is left of it.
+			require.Zero(t, w.n.Open(), "connections left: %v", w.n.Conns())
 			require.JSONEq(t, `{"status":"ok","sessions":1,"strays":0}`, w.must("GET", "/_stallwright/health", ""))
 		})
 	})
@@ -252,7 +261,7 @@ func TestAStreamEnds(t *testing.T) {
 			for range timeline.Limit + 1 {
 				tl.Add("test", "", "flood", "")
 			}
-			f := w.follow(t.Context(), fmt.Sprintf("?marker=a&since=%d", timeline.Limit-1))
+			f := w.follow(w.t.Context(), fmt.Sprintf("?marker=a&since=%d", timeline.Limit-1))
 			e, ok := f.next()
 			require.True(t, ok)
 			require.Equal(t, timeline.Limit, e.Seq)
@@ -263,7 +272,7 @@ func TestAStreamEnds(t *testing.T) {
 	t.Run("when the fake is closed", func(t *testing.T) {
 		inBubble(t, func(w *world) {
 			w.must("POST", "/_stallwright/scripts?marker=a", gated)
-			f := w.follow(t.Context(), "?marker=a")
+			f := w.follow(w.t.Context(), "?marker=a")
 			require.NoError(t, w.p.Close())
 			for more := true; more; _, more = f.next() {
 			}
@@ -272,7 +281,7 @@ func TestAStreamEnds(t *testing.T) {
 	t.Run("when its client does not read", func(t *testing.T) {
 		inBubble(t, func(w *world) {
 			w.must("POST", "/_stallwright/scripts?marker=a", gated)
-			f := w.follow(t.Context(), "?marker=a")
+			f := w.follow(w.t.Context(), "?marker=a")
 			tl := w.handler.Timeline("a")
 			for range 2000 {
 				tl.Add("test", "", "flood", strings.Repeat("x", timeline.DetailLimit))
@@ -293,11 +302,11 @@ func TestWhatIsLeftUnplayedIsTold(t *testing.T) {
 		const two = "programs:\n- steps: [text: x, done]\n- when: {model: other}\n  steps: [text: y, done]\n"
 		w.must("POST", "/_stallwright/scripts?marker=a", two)
 		w.said("a")
-		f := w.follow(t.Context(), "?marker=a")
-		require.JSONEq(t, `{"unplayed":["program 2 (model other) was taken by 0 of 1 requests"]}`, w.must("DELETE", "/_stallwright/scripts?marker=a", ""))
-		require.Equal(t, "program 2 (model other) was taken by 0 of 1 requests", f.await("unplayed").Detail)
+		f := w.follow(w.t.Context(), "?marker=a")
+		require.JSONEq(t, `{"unplayed":["program 2 (model \"other\") was taken by 0 of 1 requests"]}`, w.must("DELETE", "/_stallwright/scripts?marker=a", ""))
+		require.Equal(t, `program 2 (model "other") was taken by 0 of 1 requests`, f.await("unplayed").Detail)
 		w.must("POST", "/_stallwright/scripts?marker=b", two)
-		require.JSONEq(t, `{"unplayed":{"b":["program 1 (any request) was taken by 0 of 1 requests","program 2 (model other) was taken by 0 of 1 requests"]}}`, w.must("POST", "/_stallwright/reset", ""))
+		require.JSONEq(t, `{"unplayed":{"b":["program 1 (any request) was taken by 0 of 1 requests","program 2 (model \"other\") was taken by 0 of 1 requests"]}}`, w.must("POST", "/_stallwright/reset", ""))
 	})
 }
 

@@ -4,7 +4,6 @@ import (
 	"crypto/tls"
 	"io"
 	"net"
-	"net/http"
 	"time"
 
 	"github.com/stallwright/stallwright/fakes/wire"
@@ -101,66 +100,4 @@ func (p *Provider) giveBack(c *conn, stray []byte) {
 		c.idle.Store(true)
 	}
 	p.hand(c, stray)
-}
-
-func (p *Provider) serveHTTP2(c *conn) {
-	(&wire.HTTP2{
-		Handle: p.handle, MaxStreams: p.Connections.Streams, MaxBody: p.maxBody(), HeaderTime: p.headerTime(),
-		IdleClose: p.Connections.IdleClose, Requests: p.Connections.Requests,
-	}).Serve(c)
-}
-
-// handle plays to a stream.
-func (p *Provider) handle(s *wire.Stream) {
-	arrived := time.Now()
-	var pl *play
-	x := s.Exchange(func(kind string) {
-		if pl != nil {
-			pl.note(kind)
-		}
-	})
-	w := &responder{x: x, header: http.Header{}}
-	if pl = p.choose(w, s.Request, s.Body, s.TooLong, arrived); pl == nil {
-		w.end()
-		x.Close()
-		return
-	}
-	pl.http2, pl.keep = true, true
-	pl.begin(x)
-	pl.run()
-}
-
-// responder is a ResponseWriter for answers that no program gives. What is written leaves at once.
-type responder struct {
-	x      *wire.Exchange
-	header http.Header
-	headed bool
-}
-
-func (r *responder) Header() http.Header { return r.header }
-
-func (r *responder) WriteHeader(status int) {
-	if !r.headed {
-		r.headed = true
-		r.x.Head(status, r.header, false)
-	}
-}
-
-func (r *responder) Write(b []byte) (int, error) {
-	r.WriteHeader(http.StatusOK)
-	if err := r.x.Put(b); err != nil {
-		return 0, err
-	}
-	return len(b), nil
-}
-
-// Flush sends the head, if it is there already.
-func (r *responder) Flush() {
-	r.WriteHeader(http.StatusOK)
-	r.x.Flush()
-}
-
-func (r *responder) end() {
-	r.WriteHeader(http.StatusOK)
-	r.x.Last()
 }

@@ -271,7 +271,7 @@ func (pl *play) end(shut bool) error {
 		}
 	}
 	pl.head(true, -1)
-	if pl.req.Stream {
+	if pl.req.Stream && pl.shape.gzip != nil {
 		if err := pl.x.Put(pl.shape.tail()); err != nil {
 			return err
 		}

@@ -76,12 +76,15 @@ func (s *shape) broken(frame []byte, how, text string) []byte {
 		}
 		return nil
 	case "utf-8":
-		if at := textAt(frame, text); at >= 0 && s.framing != binary {
+		if s.framing == binary || (s.framing == sse && !hasData(frame)) {
+			return nil
+		}
+		if at := textAt(frame, text); at >= 0 {
 			return bytes.Join([][]byte{frame[:at], frame[at:]}, []byte{0xff})
 		}
 		return nil
 	}
-	if s.framing != sse || !(isField(frame, "data") || bytes.Contains(frame, []byte("\ndata:"))) {
+	if s.framing != sse || !hasData(frame) {
 		return nil
 	}
 	var out []byte
@@ -120,6 +123,16 @@ func textAt(frame []byte, text string) int {
 		return at + 2
 	}
 	return -1
+}
+
+// hasData says whether a server-sent event has data: a comment has none.
+func hasData(frame []byte) bool {
+	for line := range textLines(frame) {
+		if isField(line, "data") {
+			return true
+		}
+	}
+	return false
 }
 
 func isField(line []byte, name string) bool {
@@ -250,10 +263,8 @@ func (s *shape) compressAll(body *[]byte) {
 
 // tail is what ends a compressed stream.
 func (s *shape) tail() (b []byte) {
-	if s.gzip != nil {
-		s.gzip.writer.Close()
-		s.gzip.take(&b)
-	}
+	s.gzip.writer.Close()
+	s.gzip.take(&b)
 	return b
 }
 

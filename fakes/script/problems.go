@@ -37,6 +37,9 @@ func (ps Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
+// MostProblems is how many problems of a file are told before the one that says that there are more.
+const MostProblems = tooMany
+
 // tooMany bounds the problems that are told: who made more made one mistake many times.
 const tooMany = 20
 

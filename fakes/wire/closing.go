@@ -12,13 +12,15 @@ func (x *Exchange) HalfClose() error {
 	return closeWrite(x.conn)
 }
 
-// closeWrite sends a FIN, and what the layers above TCP send before it.
+// closeWrite sends a FIN, and what the layers above TCP send before it. A peer that closes for what the first of them
+// says does not make it fail.
 func closeWrite(c net.Conn) error {
-	for ; c != nil; c = inner(c) {
+	for said := false; c != nil; c = inner(c) {
 		if h, ok := c.(interface{ CloseWrite() error }); ok {
-			if err := h.CloseWrite(); err != nil {
+			if err := h.CloseWrite(); err != nil && !said {
 				return ErrLeft
 			}
+			said = true
 		}
 	}
 	return nil
@@ -38,6 +40,9 @@ func (x *Exchange) Cut() {
 // exchanges of the connection end too.
 func (x *Exchange) Reset() {
 	x.leave(Local)
+	if x.stream != nil {
+		x.stream.conn.endOthers(x.stream)
+	}
 	ResetConn(x.conn)
 	x.Close() // the outer layers too
 }

@@ -301,8 +301,8 @@ func (c *http2Conn) end(how Leaving) {
 	}
 	c.mu.Unlock()
 	close(c.ended)
-	c.conn.Close()
 	for _, s := range streams {
 		s.leave(how)
 	}
+	c.conn.Close() // last: a write that it ends would look as if the end were ours
 }

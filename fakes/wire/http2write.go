@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"net"
+	"time"
 
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
@@ -120,6 +121,17 @@ func (c *http2Conn) do(j job) (int, error) {
 	case w := <-j.done:
 		return w.bytes, w.err
 	case <-j.stream.x.gone:
+	}
+	// The peer may have left because of what the writer has just sent, and which counts then.
+	if j.stream.x.How() == Local {
+		return 0, ErrLeft
+	}
+	patience := time.NewTimer(Patience)
+	defer patience.Stop()
+	select {
+	case w := <-j.done:
+		return w.bytes, w.err
+	case <-patience.C:
 		return 0, ErrLeft
 	}
 }

@@ -224,6 +224,13 @@ func (c *http2Conn) cut(s *Stream) error {
 
 // halfClose sends a FIN, and ends the exchanges of all other streams.
 func (c *http2Conn) halfClose(s *Stream) error {
+	c.endOthers(s)
+	_, err := c.do(job{stream: s, fin: true})
+	return err
+}
+
+// endOthers takes no further stream, and ends the exchanges of all but s before the peer sees why.
+func (c *http2Conn) endOthers(s *Stream) {
 	c.mu.Lock()
 	c.away, c.allowed = true, 0
 	var others []*Stream
@@ -233,9 +240,7 @@ func (c *http2Conn) halfClose(s *Stream) error {
 		}
 	}
 	c.mu.Unlock()
-	_, err := c.do(job{stream: s, fin: true})
 	for _, other := range others {
 		other.leave(Local)
 	}
-	return err
 }

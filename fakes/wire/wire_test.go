@@ -1,17 +1,14 @@
 package wire_test
 
 import (
-	"bufio"
 	"context"
 	"crypto/tls"
-	"errors"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -69,148 +66,6 @@ func overTLS(t *testing.T) (server, peer net.Conn) {
 
 func head(x *wire.Exchange) {
 	x.Head(200, http.Header{"Content-Type": {"text/event-stream"}}, false)
-}
-
-// A peer that reads the raw socket can tell every ending from every other.
-func TestEndings(t *testing.T) {
-	const (
-		complete = "last chunk, connection open"
-		closed   = "last chunk, fin"
-		cut      = "fin"
-		reset    = "rst"
-	)
-	tests := []struct {
-		name string
-		end  func(x *wire.Exchange)
-		want string
-	}{
-		{"a clean end leaves the connection open", func(x *wire.Exchange) {
-			x.Last()
-			if c, _, ok := x.Detach(); ok {
-				c.Write([]byte("HTTP/1.1 "))
-			}
-		}, complete},
-		{"a clean end with close is a last chunk and a FIN", func(x *wire.Exchange) { x.Last(); x.Close() }, closed},
-		{"a cut is a FIN without a last chunk", func(x *wire.Exchange) { x.Cut() }, cut},
-		{"a half-close is a FIN without a last chunk", func(x *wire.Exchange) { x.HalfClose() }, cut},
-		{"a half-close behind the last chunk is a proper end", func(x *wire.Exchange) { x.Last(); x.HalfClose() }, closed},
-		{"a reset is a RST", func(x *wire.Exchange) { x.Reset() }, reset},
-	}
-	for network, connect := range map[string]pair{"tcp": overTCP, "memnet": overMemnet, "tls": overTLS} {
-		for _, test := range tests {
-			t.Run(network+": "+test.name, func(t *testing.T) {
-				server, peer := connect(t)
-				x := wire.New(server, nil, nil)
-				defer x.Close()
-				head(x)
-				_, err := x.Frame(time.Now(), []byte("data: one\n\n"))
-				require.NoError(t, err)
-				// The peer reads the frame first, which a reset might take from it.
-				in := bufio.NewReader(peer)
-				require.Equal(t, "data: one", readUntil(t, in, "data: one"))
-				require.Equal(t, "\n\n\r\n", readUntil(t, in, "\r\n"))
-
-				test.end(x)
-
-				require.Equal(t, test.want, judge(t, in, complete))
-			})
-		}
-	}
-}
-
-func readUntil(t *testing.T, in *bufio.Reader, want string) string {
-	t.Helper()
-	var got strings.Builder
-	for !strings.HasSuffix(got.String(), want) {
-		b, err := in.ReadByte()
-		require.NoError(t, err, "after %q", got.String())
-		got.WriteByte(b)
-	}
-	if want == "\r\n" {
-		return got.String()
-	}
-	return want
-}
-
-// judge reads what is left.
-func judge(t *testing.T, in *bufio.Reader, complete string) string {
-	t.Helper()
-	var words []string
-	b, err := in.Peek(5)
-	if string(b) == "0\r\n\r\n" {
-		words = append(words, "last chunk")
-		in.Discard(5)
-		if b, err = in.Peek(1); err == nil {
-			require.Equal(t, "H", string(b), "the next answer")
-			return complete
-		}
-	}
-	switch {
-	case errors.Is(err, io.EOF):
-		words = append(words, "fin")
-	case errors.Is(err, syscall.ECONNRESET):
-		words = append(words, "rst")
-	default:
-		t.Fatalf("peer read %q, then %v", b, err)
-	}
-	return strings.Join(words, ", ")
-}
-
-// After a half-close the exchange goes on reading: the peer's bytes are no reason for a RST, its FIN is heard.
-func TestHalfCloseGoesOnReading(t *testing.T) {
-	for network, connect := range map[string]pair{"tcp": overTCP, "memnet": overMemnet} {
-		t.Run(network, func(t *testing.T) {
-			server, peer := connect(t)
-			x := wire.New(server, nil, nil)
-			defer x.Close()
-			require.NoError(t, x.HalfClose())
-			_, err := peer.Read(make([]byte, 1))
-			require.ErrorIs(t, err, io.EOF)
-			for range 10 {
-				_, err = peer.Write([]byte("still here"))
-				require.NoError(t, err)
-			}
-			require.Empty(t, x.How())
-			require.ErrorIs(t, x.Put([]byte("more")), wire.ErrLeft)
-			require.Empty(t, x.How())
-			peer.Close()
-			require.ErrorIs(t, x.WaitFor(nil), wire.ErrLeft)
-			require.Equal(t, wire.FIN, x.How())
-		})
-	}
-}
-
-func TestHowThePeerLeft(t *testing.T) {
-	tests := []struct {
-		name  string
-		leave func(x *wire.Exchange, peer net.Conn)
-		want  wire.Leaving
-	}{
-		{"a close is a FIN", func(_ *wire.Exchange, peer net.Conn) { peer.Close() }, wire.FIN},
-		{"a half-close looks like a close", func(_ *wire.Exchange, peer net.Conn) { peer.(interface{ CloseWrite() error }).CloseWrite() }, wire.FIN},
-		{"a reset is a RST", func(_ *wire.Exchange, peer net.Conn) {
-			switch c := peer.(type) {
-			case *net.TCPConn:
-				c.SetLinger(0)
-				c.Close()
-			case interface{ Reset() error }:
-				c.Reset()
-			}
-		}, wire.RST},
-		{"a close on this side is local", func(x *wire.Exchange, _ net.Conn) { x.Close() }, wire.Local},
-	}
-	for network, connect := range map[string]pair{"tcp": overTCP, "memnet": overMemnet} {
-		for _, test := range tests {
-			t.Run(network+": "+test.name, func(t *testing.T) {
-				server, peer := connect(t)
-				x := wire.New(server, nil, nil)
-				defer x.Close()
-				test.leave(x, peer)
-				require.ErrorIs(t, x.Wait(time.Now().Add(time.Hour)), wire.ErrLeft)
-				require.Equal(t, test.want, x.How())
-			})
-		}
-	}
 }
 
 // recorder keeps the writes of a connection, and when they came.
@@ -415,80 +270,6 @@ func TestBlockedWriteOverTCP(t *testing.T) {
 	peer.Close()
 	require.ErrorIs(t, <-done, wire.ErrLeft)
 	require.NotEqual(t, wire.Local, x.How())
-}
-
-func TestDetach(t *testing.T) {
-	for network, connect := range map[string]pair{"tcp": overTCP, "memnet": overMemnet, "tls": overTLS} {
-		t.Run(network, func(t *testing.T) {
-			server, peer := connect(t)
-			x := wire.New(server, []byte("GET "), nil)
-			head(x)
-			require.NoError(t, x.Last())
-			c, stray, ok := x.Detach()
-			require.True(t, ok)
-			require.Same(t, server, c)
-			require.Equal(t, "GET ", string(stray))
-			x.Close() // does nothing now
-			go peer.Write([]byte("next"))
-			b := make([]byte, 4)
-			_, err := io.ReadFull(c, b)
-			require.NoError(t, err)
-			require.Equal(t, "next", string(b))
-		})
-	}
-}
-
-func TestDetachIsRefused(t *testing.T) {
-	tests := []struct {
-		name string
-		do   func(x *wire.Exchange, peer net.Conn)
-	}{
-		{"when the peer has left", func(x *wire.Exchange, peer net.Conn) { head(x); x.Last(); peer.Close(); <-x.Gone() }},
-		{"when the exchange was closed", func(x *wire.Exchange, _ net.Conn) { head(x); x.Last(); x.Close() }},
-		{"after a half-close", func(x *wire.Exchange, _ net.Conn) { head(x); x.Last(); x.HalfClose() }},
-		{"when the end of the body is the connection's", func(x *wire.Exchange, _ net.Conn) { x.Head(200, http.Header{}, true); x.Flush() }},
-		{"when bytes of Content-Length are missing", func(x *wire.Exchange, _ net.Conn) {
-			x.Head(200, http.Header{"Content-Length": {"5"}}, false)
-			x.Put([]byte("four"))
-		}},
-		{"when the head was not sent", func(x *wire.Exchange, _ net.Conn) { head(x) }},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			server, peer := overMemnet(t)
-			x := wire.New(server, nil, nil)
-			test.do(x, peer)
-			_, _, ok := x.Detach()
-			require.False(t, ok)
-			x.Close()
-			require.NotEmpty(t, x.How())
-		})
-	}
-}
-
-func TestDetachKeepsWhatThePeerSentEarly(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server, peer := overMemnet(t)
-		x := wire.New(server, nil, nil)
-		head(x)
-		early := strings.Repeat("x", 1000)
-		peer.Write([]byte(early))
-		synctest.Wait()
-		require.NoError(t, x.Last())
-		_, stray, ok := x.Detach()
-		require.True(t, ok)
-		require.Equal(t, early, string(stray))
-
-		server, peer = overMemnet(t)
-		x = wire.New(server, nil, nil)
-		defer x.Close()
-		head(x)
-		peer.Write(make([]byte, 65<<10))
-		synctest.Wait()
-		require.NoError(t, x.Last())
-		_, _, ok = x.Detach()
-		require.False(t, ok, "the bound on early bytes")
-	})
 }
 
 func BenchmarkFrame(b *testing.B) {

@@ -57,7 +57,7 @@ func Parse(name string, data []byte, guarantees []string, windows ...harness.Win
 	}
 	r := &reader{Document: doc, name: name, guarantees: guarantees, names: map[string]bool{}}
 	f := r.file(windows)
-	if err := doc.Err(); err != nil {
+	if err := r.inOrder(); err != nil {
 		return Case{}, err
 	}
 	return Case{f.scenario(name, data), f.source}, nil
@@ -77,7 +77,7 @@ type file struct {
 
 // scenario makes what plays of what was read.
 func (f file) scenario(name string, data []byte) harness.Scenario {
-	s := harness.Scenario{ID: f.id, Claim: f.about, Needs: f.needs, Alone: f.alone, Variants: nil}
+	s := harness.Scenario{ID: f.id, Claim: f.about, Needs: f.needs, Alone: f.alone}
 	for _, e := range f.reached {
 		s.Reached = append(s.Reached, e.Event)
 	}

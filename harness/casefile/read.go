@@ -1,6 +1,7 @@
 package casefile
 
 import (
+	"cmp"
 	"maps"
 	"net/url"
 	"regexp"
@@ -273,6 +274,19 @@ func (r *reader) provider(n ast.Node) {
 			return
 		}
 	}
+}
+
+// inOrder are all problems by their places, or nil. The last of too many says that there are more, wherever it stands.
+func (r *reader) inOrder() error {
+	ps, ok := r.Err().(script.Problems)
+	if !ok {
+		return nil
+	}
+	told := ps[:min(len(ps), script.MostProblems)]
+	slices.SortStableFunc(told, func(a, b script.Problem) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	return ps
 }
 
 func (r *reader) problems() int {

@@ -75,15 +75,15 @@ func (d Dialect) models() []byte {
 			b = append(b, ',')
 		}
 		b = append(b, `{"type":"model","id":`...)
-		b = appendString(b, m)
+		b = provider.AppendString(b, m)
 		b = append(b, `,"display_name":`...)
-		b = appendString(b, m)
+		b = provider.AppendString(b, m)
 		b = append(b, `,"created_at":"2026-01-01T00:00:00Z"}`...)
 	}
 	b = append(b, `],"has_more":false,"first_id":`...)
-	b = appendString(b, list[0])
+	b = provider.AppendString(b, list[0])
 	b = append(b, `,"last_id":`...)
-	b = appendString(b, list[len(list)-1])
+	b = provider.AppendString(b, list[len(list)-1])
 	return append(b, '}')
 }
 
@@ -190,7 +190,7 @@ func (a *answer) Append(b []byte, step script.Step, n int) []byte {
 			return b
 		}
 		b = a.delta(b, a.last(), `thinking_delta","thinking":`)
-		return append(appendString(b, s.Chunks[n]), "}}\n\n"...)
+		return append(provider.AppendString(b, s.Chunks[n]), "}}\n\n"...)
 	case script.Refusal:
 		a.refused = true
 		a.refusal += s.Chunks[n]
@@ -259,7 +259,7 @@ func (a *answer) start(b []byte) []byte {
 	b = append(b, `,"message":{"id":"msg_01`...)
 	b = append(b, a.id...)
 	b = append(b, `","type":"message","role":"assistant","model":`...)
-	b = appendString(b, a.model)
+	b = provider.AppendString(b, a.model)
 	b = append(b, `,"content":[],"stop_reason":null,"stop_sequence":null,"stop_details":null,"usage":{`...)
 	b = a.inputTokens(b)
 	return append(b, `,"output_tokens":1,"service_tier":"standard"}}}`+"\n\n"...)
@@ -286,7 +286,7 @@ func (a *answer) text(b []byte, chunk string) []byte {
 	a.output++
 	b = a.enter(b, text)
 	b = a.delta(b, a.last(), `text_delta","text":`)
-	return append(appendString(b, chunk), "}}\n\n"...)
+	return append(provider.AppendString(b, chunk), "}}\n\n"...)
 }
 
 // begin appends the start of a block up to its type. began ends it.

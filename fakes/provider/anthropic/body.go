@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/stallwright/stallwright/fakes/provider"
 	"github.com/stallwright/stallwright/fakes/script"
 )
 
@@ -56,7 +57,7 @@ func (a *answer) Body(status int, said []script.Step) []byte {
 		}
 	}
 	b := []byte(`{"id":"msg_01` + a.id + `","type":"message","role":"assistant","model":`)
-	b = appendString(b, a.model)
+	b = provider.AppendString(b, a.model)
 	b = append(b, `,"content":[`...)
 	for i, p := range content {
 		if i > 0 {
@@ -109,14 +110,14 @@ func (a *answer) block(b []byte, p piece) []byte {
 	switch p.kind {
 	case text:
 		b = append(b, `{"type":"text","text":`...)
-		return append(appendString(b, p.value), '}')
+		return append(provider.AppendString(b, p.value), '}')
 	case thinking:
 		shown := p.value
 		if a.omitted {
 			shown = ""
 		}
 		b = append(b, `{"type":"thinking","thinking":`...)
-		b = appendString(b, shown)
+		b = provider.AppendString(b, shown)
 		return append(b, `,"signature":"`+a.signature()+`"}`...)
 	}
 	b = append(b, `{"type":"tool_use"`...)

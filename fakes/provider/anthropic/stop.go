@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/stallwright/stallwright/fakes/provider"
 	"github.com/stallwright/stallwright/fakes/script"
 )
 
@@ -45,7 +46,7 @@ func appendOrNull(b []byte, s string, empty bool) []byte {
 	if s == "" && !empty {
 		return append(b, "null"...)
 	}
-	return appendString(b, s)
+	return provider.AppendString(b, s)
 }
 
 // inputTokens appends the counts of the prompt. The API does not count what it read from its cache as input.
@@ -85,9 +86,9 @@ func (a *answer) signature() string {
 func appendError(b []byte, e script.Error, request string) []byte {
 	e = named(e)
 	b = append(b, `{"type":"error","error":{"type":`...)
-	b = appendString(b, e.Type)
+	b = provider.AppendString(b, e.Type)
 	b = append(b, `,"message":`...)
-	b = appendString(b, e.Message)
+	b = provider.AppendString(b, e.Message)
 	b = append(b, `},"request_id":`...)
 	return append(appendOrNull(b, request, false), '}')
 }
@@ -96,9 +97,9 @@ func appendError(b []byte, e script.Error, request string) []byte {
 func appendFlat(b []byte, e script.Error) []byte {
 	e = named(e)
 	b = append(b, `{"type":`...)
-	b = appendString(b, e.Type)
+	b = provider.AppendString(b, e.Type)
 	b = append(b, `,"message":`...)
-	return append(appendString(b, e.Message), '}')
+	return append(provider.AppendString(b, e.Message), '}')
 }
 
 // named is an error with a type: the API has no codes beside them.

@@ -3,6 +3,7 @@ package anthropic
 import (
 	"strconv"
 
+	"github.com/stallwright/stallwright/fakes/provider"
 	"github.com/stallwright/stallwright/fakes/script"
 )
 
@@ -11,7 +12,7 @@ func (a *answer) tool(b []byte, s script.Tool, n int) []byte {
 	if n > 0 {
 		a.output++
 		b = a.delta(b, a.find(s.Index).index, fragment)
-		return append(appendString(b, s.Args[n-1]), "}}\n\n"...)
+		return append(provider.AppendString(b, s.Args[n-1]), "}}\n\n"...)
 	}
 	b = a.close(b)
 	a.forget(s.Index)
@@ -19,9 +20,9 @@ func (a *answer) tool(b []byte, s script.Tool, n int) []byte {
 	at.opened, at.id, at.name = true, s.ID, s.Name
 	b = a.begin(b, toolUse, at.index)
 	b = append(b, `"tool_use","id":`...)
-	b = appendString(b, s.ID)
+	b = provider.AppendString(b, s.ID)
 	b = append(b, `,"name":`...)
-	b = appendString(b, s.Name)
+	b = provider.AppendString(b, s.Name)
 	b = a.began(append(b, inputAndCaller...))
 	return append(a.delta(b, at.index, fragment), "\"\"}}\n\n"...)
 }
@@ -106,7 +107,7 @@ func kindOf(v script.Value) []byte {
 	case !v.Set, v.Text == "function":
 		return []byte(`"tool_use"`)
 	}
-	return appendString(nil, v.Text)
+	return provider.AppendString(nil, v.Text)
 }
 
 // appendField appends a member behind others: nothing where it is absent.
@@ -120,5 +121,5 @@ func appendField(b []byte, name string, v script.Value) []byte {
 	if v.Null {
 		return append(b, "null"...)
 	}
-	return appendString(b, v.Text)
+	return provider.AppendString(b, v.Text)
 }

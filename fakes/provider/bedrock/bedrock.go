@@ -183,7 +183,7 @@ func (a *answer) text(b []byte, chunk string) []byte {
 	b = a.enter(b, text)
 	at := len(b)
 	b = append(a.delta(b, a.open[0].index), `"text":`...)
-	return a.end(append(appendString(b, chunk), '}'), at)
+	return a.end(append(provider.AppendString(b, chunk), '}'), at)
 }
 
 // thought appends a delta of reasoning with one member, of which the name and what follows it are given.
@@ -191,7 +191,7 @@ func (a *answer) thought(b []byte, member, value string) []byte {
 	at := len(b)
 	b = append(a.delta(b, a.open[0].index), `"reasoningContent":{"`...)
 	b = append(b, member...)
-	return a.end(append(appendString(b, value), "}}"...), at)
+	return a.end(append(provider.AppendString(b, value), "}}"...), at)
 }
 
 // enter appends what it takes to be in a block of text or reasoning, and in no other.

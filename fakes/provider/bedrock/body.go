@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/stallwright/stallwright/fakes/provider"
 	"github.com/stallwright/stallwright/fakes/script"
 )
 
@@ -101,10 +102,10 @@ func (a *answer) block(b []byte, p piece) []byte {
 	switch p.kind {
 	case text:
 		b = append(b, `{"text":`...)
-		return append(appendString(b, p.value), '}')
+		return append(provider.AppendString(b, p.value), '}')
 	case thinking:
 		b = append(b, `{"reasoningContent":{"reasoningText":{"text":`...)
-		b = appendString(b, p.value)
+		b = provider.AppendString(b, p.value)
 		return append(b, `,"signature":"`+a.signature()+`"}}}`...)
 	}
 	b = append(b, `{"toolUse":{`...)
@@ -167,12 +168,12 @@ func appendReason(b []byte, f script.Finish) []byte {
 	case "content_filter", "refusal":
 		reason = "content_filtered"
 	}
-	return appendString(b, reason)
+	return provider.AppendString(b, reason)
 }
 
 func appendMessage(b []byte, message string) []byte {
 	b = append(b, `{"message":`...)
-	return append(appendString(b, message), '}')
+	return append(provider.AppendString(b, message), '}')
 }
 
 // problem is what the API says with a status.

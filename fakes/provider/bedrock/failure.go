@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strconv"
 
+	"github.com/stallwright/stallwright/fakes/provider"
 	"github.com/stallwright/stallwright/fakes/script"
 )
 
@@ -22,7 +23,7 @@ func (a *answer) failure(b []byte, e script.Error) []byte {
 	b = header(b, ":content-type", "application/json")
 	b = headed(header(b, ":message-type", "exception"), at)
 	b = append(b, `{"message":`...)
-	b = appendString(b, e.Message)
+	b = provider.AppendString(b, e.Message)
 	if kind == "modelStreamErrorException" {
 		status, err := strconv.Atoi(e.Code)
 		if err != nil {
@@ -31,7 +32,7 @@ func (a *answer) failure(b []byte, e script.Error) []byte {
 		b = append(b, `,"originalStatusCode":`...)
 		b = strconv.AppendInt(b, int64(status), 10)
 		b = append(b, `,"originalMessage":`...)
-		b = appendString(b, e.Message)
+		b = provider.AppendString(b, e.Message)
 	}
 	return a.seal(append(b, '}'), at)
 }

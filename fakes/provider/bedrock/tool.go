@@ -3,6 +3,7 @@ package bedrock
 import (
 	"strconv"
 
+	"github.com/stallwright/stallwright/fakes/provider"
 	"github.com/stallwright/stallwright/fakes/script"
 )
 
@@ -57,7 +58,7 @@ func appendField(b []byte, first int, name string, v script.Value) []byte {
 	if v.Null {
 		return append(b, "null"...)
 	}
-	return appendString(b, v.Text)
+	return provider.AppendString(b, v.Text)
 }
 
 func (a *answer) find(number int) *tool {

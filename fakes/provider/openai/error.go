@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/stallwright/stallwright/fakes/provider"
 	"github.com/stallwright/stallwright/fakes/script"
 )
 
@@ -40,7 +41,7 @@ func (a *answer) failure(b []byte, status int, e script.Error) []byte {
 		return append(b, '}')
 	case a.flavour == Mistral && status == http.StatusUnauthorized:
 		b = append(b, `{"detail":`...)
-		b = appendString(b, a.problem(status, e).Message)
+		b = provider.AppendString(b, a.problem(status, e).Message)
 		return append(b, '}')
 	case a.flavour == Mistral:
 		b = append(b, `{"object":"error",`...)
@@ -51,9 +52,9 @@ func (a *answer) failure(b []byte, status int, e script.Error) []byte {
 	case a.flavour == XAI:
 		e = a.problem(status, e)
 		b = append(b, `{"code":`...)
-		b = appendString(b, e.Type)
+		b = provider.AppendString(b, e.Type)
 		b = append(b, `,"error":`...)
-		b = appendString(b, e.Message)
+		b = provider.AppendString(b, e.Message)
 		return append(b, '}')
 	}
 	b = append(b, `{"error":`...)
@@ -75,16 +76,16 @@ func (a *answer) errorMembers(b []byte, status int, e script.Error) []byte {
 	e = a.problem(status, e)
 	if a.flavour == Azure && e.Type == "" {
 		b = append(b, `"code":`...)
-		b = appendString(b, e.Code)
+		b = provider.AppendString(b, e.Code)
 		b = append(b, `,"message":`...)
-		return appendString(b, e.Message)
+		return provider.AppendString(b, e.Message)
 	}
 	code := null
 	switch n, err := strconv.Atoi(e.Code); {
 	case a.numbers && err == nil:
 		code = strconv.AppendInt(nil, int64(n), 10)
 	case e.Code != "":
-		code = appendString(nil, e.Code)
+		code = provider.AppendString(nil, e.Code)
 	case a.numbers:
 		code = strconv.AppendInt(nil, int64(orServer(status)), 10)
 	}
@@ -92,15 +93,15 @@ func (a *answer) errorMembers(b []byte, status int, e script.Error) []byte {
 		b = append(b, `"code":`...)
 		b = append(b, code...)
 		b = append(b, `,"message":`...)
-		b = appendString(b, e.Message)
+		b = provider.AppendString(b, e.Message)
 		b = append(b, `,"metadata":{"error_type":`...)
-		b = appendString(b, e.Type)
+		b = provider.AppendString(b, e.Type)
 		return append(b, '}')
 	}
 	b = append(b, `"message":`...)
-	b = appendString(b, e.Message)
+	b = provider.AppendString(b, e.Message)
 	b = append(b, `,"type":`...)
-	b = appendString(b, e.Type)
+	b = provider.AppendString(b, e.Type)
 	if a.flavour != Groq && a.flavour != LlamaCPP {
 		b = append(b, `,"param":null`...)
 	}

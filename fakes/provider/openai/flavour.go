@@ -3,6 +3,7 @@ package openai
 import (
 	"strings"
 
+	"github.com/stallwright/stallwright/fakes/provider"
 	"github.com/stallwright/stallwright/fakes/script"
 )
 
@@ -99,7 +100,7 @@ func quote(s script.Finish) []byte {
 	case s.Reason == "refusal":
 		return []byte(`"stop"`)
 	case s.Reason != "" || s.Empty:
-		return appendString(nil, s.Reason)
+		return provider.AppendString(nil, s.Reason)
 	}
 	return null
 }

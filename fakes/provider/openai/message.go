@@ -3,6 +3,7 @@ package openai
 import (
 	"strings"
 
+	"github.com/stallwright/stallwright/fakes/provider"
 	"github.com/stallwright/stallwright/fakes/script"
 )
 
@@ -100,17 +101,17 @@ func (a *answer) appendMessage(b []byte, m message) []byte {
 		b = append(b, '[')
 		b = appendThinking(b, string(m.thought))
 		b = append(b, `,{"type":"text","text":`...)
-		b = appendString(b, string(m.content))
+		b = provider.AppendString(b, string(m.content))
 		b = append(b, "}]"...)
 	case m.spoke || len(m.calls) == 0 && !m.refused:
-		b = appendString(b, string(m.content))
+		b = provider.AppendString(b, string(m.content))
 	default:
 		b = append(b, "null"...)
 	}
 	switch {
 	case m.refused:
 		b = append(b, `,"refusal":`...)
-		b = appendString(b, string(m.refusal))
+		b = provider.AppendString(b, string(m.refusal))
 	case a.refusal:
 		b = append(b, `,"refusal":null`...)
 	}
@@ -128,11 +129,11 @@ func (a *answer) appendMessage(b []byte, m message) []byte {
 			b = append(b, ',')
 		}
 		b = append(b, `{"id":`...)
-		b = appendString(b, c.id)
+		b = provider.AppendString(b, c.id)
 		b = append(b, `,"type":"function","function":{"name":`...)
-		b = appendString(b, c.name)
+		b = provider.AppendString(b, c.name)
 		b = append(b, `,"arguments":`...)
-		b = appendString(b, string(c.args))
+		b = provider.AppendString(b, string(c.args))
 		b = append(b, "}}"...)
 	}
 	if len(m.calls) > 0 {

@@ -104,7 +104,7 @@ func (d Dialect) models(path string) []byte {
 
 func appendModel(b []byte, m string) []byte {
 	b = append(b, `{"id":`...)
-	b = appendString(b, m)
+	b = provider.AppendString(b, m)
 	return append(b, `,"object":"model","created":1700000000,"owned_by":"stallwright"}`...)
 }
 
@@ -208,7 +208,7 @@ func (a *answer) text(b []byte, text string) []byte {
 		b = append(b, `"role":"assistant",`...)
 	}
 	b = append(b, `"content":`...)
-	b = appendString(b, text)
+	b = provider.AppendString(b, text)
 	if a.flavour == DeepSeek && (a.thinks || a.thought) {
 		b = append(b, `,"reasoning_content":null`...)
 	}
@@ -235,7 +235,7 @@ func (a *answer) think(b []byte, text string) []byte {
 	b = a.appendReasoning(b, text)
 	if a.flavour == OpenRouter {
 		b = append(b, `,"reasoning_details":[{"type":"reasoning.summary","summary":`...)
-		b = appendString(b, text)
+		b = provider.AppendString(b, text)
 		b = append(b, `,"format":"openai-responses-v1","index":0}]`...)
 	}
 	return a.end(append(b, '}'), nil)
@@ -246,16 +246,16 @@ func (a *answer) appendReasoning(b []byte, text string) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendString(b, field)
+		b = provider.AppendString(b, field)
 		b = append(b, ':')
-		b = appendString(b, text)
+		b = provider.AppendString(b, text)
 	}
 	return b
 }
 
 func appendThinking(b []byte, text string) []byte {
 	b = append(b, `{"type":"thinking","thinking":[{"type":"text","text":`...)
-	b = appendString(b, text)
+	b = provider.AppendString(b, text)
 	return append(b, "}]}"...)
 }
 
@@ -285,7 +285,7 @@ func (a *answer) refuse(b []byte, text string) []byte {
 	}
 	b = a.delta(b)
 	b = append(b, `{"refusal":`...)
-	b = appendString(b, text)
+	b = provider.AppendString(b, text)
 	return a.end(append(b, '}'), nil)
 }
 
@@ -303,11 +303,11 @@ func (a *answer) tool(b []byte, s script.Tool, n int) []byte {
 			a.opened = true
 		}
 		b = append(b, `"content":"","tool_calls":[{"id":`...)
-		b = appendString(b, s.ID)
+		b = provider.AppendString(b, s.ID)
 		b = append(b, `,"type":"function","function":{"name":`...)
-		b = appendString(b, s.Name)
+		b = provider.AppendString(b, s.Name)
 		b = append(b, `,"arguments":`...)
-		b = appendString(b, strings.Join(s.Args, ""))
+		b = provider.AppendString(b, strings.Join(s.Args, ""))
 		b = append(b, `},"index":`...)
 		b = strconv.AppendInt(b, int64(s.Index), 10)
 		return a.end(append(b, "}]}"...), nil)
@@ -324,13 +324,13 @@ func (a *answer) tool(b []byte, s script.Tool, n int) []byte {
 	b = strconv.AppendInt(b, int64(s.Index), 10)
 	if n == 0 {
 		b = append(b, `,"id":`...)
-		b = appendString(b, s.ID)
+		b = provider.AppendString(b, s.ID)
 		b = append(b, `,"type":"function","function":{"name":`...)
-		b = appendString(b, s.Name)
+		b = provider.AppendString(b, s.Name)
 		b = append(b, `,"arguments":""}}]}`...)
 	} else {
 		b = append(b, `,"function":{"arguments":`...)
-		b = appendString(b, s.Args[n-1])
+		b = provider.AppendString(b, s.Args[n-1])
 		b = append(b, `}}]}`...)
 	}
 	return a.end(b, nil)
@@ -371,13 +371,13 @@ func appendValue(b []byte, start int, name string, v script.Value, quoted bool) 
 	if len(b) > start {
 		b = append(b, ',')
 	}
-	b = appendString(b, name)
+	b = provider.AppendString(b, name)
 	b = append(b, ':')
 	switch {
 	case v.Null:
 		return append(b, "null"...)
 	case quoted:
-		return appendString(b, v.Text)
+		return provider.AppendString(b, v.Text)
 	}
 	return append(b, v.Text...)
 }
@@ -438,7 +438,7 @@ func (a *answer) common(b []byte) []byte {
 	b = append(b, `,"created":`...)
 	b = strconv.AppendInt(b, a.created, 10)
 	b = append(b, `,"model":`...)
-	b = appendString(b, a.model)
+	b = provider.AppendString(b, a.model)
 	return append(b, a.members...)
 }
 

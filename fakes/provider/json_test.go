@@ -1,10 +1,12 @@
-package openai
+package provider_test
 
 import (
 	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/stallwright/stallwright/fakes/provider"
 )
 
 func FuzzStringIsJSON(f *testing.F) {
@@ -13,7 +15,7 @@ func FuzzStringIsJSON(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		var got string
-		require.NoError(t, json.Unmarshal(appendString(nil, s), &got))
+		require.NoError(t, json.Unmarshal(provider.AppendString(nil, s), &got))
 		require.Equal(t, string([]rune(s)), got)
 	})
 }

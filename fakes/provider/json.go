@@ -1,12 +1,12 @@
-package bedrock
+package provider
 
 import "unicode/utf8"
 
-const digits = "0123456789abcdef"
+const hexDigits = "0123456789abcdef"
 
-// appendString appends s as a JSON string without allocating: a frame is rendered for every chunk. Bytes that are
+// AppendString appends s as a JSON string without allocating: a frame is rendered for every chunk. Bytes that are
 // not UTF-8 become U+FFFD.
-func appendString(b []byte, s string) []byte {
+func AppendString(b []byte, s string) []byte {
 	b = append(b, '"')
 	start := 0
 	for i := 0; i < len(s); {
@@ -26,7 +26,7 @@ func appendString(b []byte, s string) []byte {
 			case '\t':
 				b = append(b, '\\', 't')
 			default:
-				b = append(b, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
+				b = append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
 			}
 			i++
 			start = i

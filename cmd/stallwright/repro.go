@@ -1,0 +1,110 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stallwright/stallwright/harness"
+	"github.com/stallwright/stallwright/harness/casefile"
+)
+
+func (c *cli) reproCommand() *cobra.Command {
+	f := usualFlags()
+	cmd := &cobra.Command{
+		Use:   "repro FILE...",
+		Short: "play case files on a server and judge what it did",
+		Long: "Plays the cases that FILEs describe, on the built-in server or on one that already runs (--url), and judges what was\n" +
+			"seen, as run does with the cases that come with stallwright. The canary is played before and after them.\n\n" +
+			"A case file is YAML: what the provider answers, what the client does, and what is expected. What is wrong with one\n" +
+			"is told with line and column, and nothing is played. The checks of a case are named by their place: expect-1 and so\n" +
+			"on. `stallwright repro --schema` prints the JSON Schema of case files, for editors.",
+		Example: "  stallwright repro stall-after-two.yaml\n" +
+			"  stallwright repro cases/*.yaml --time real\n" +
+			"  stallwright repro stall-after-two.yaml --url http://127.0.0.1:8080 --window inactivity=2s",
+	}
+	schema := false
+	cmd.RunE = func(cmd *cobra.Command, files []string) error {
+		if schema {
+			if err := noArgs(cmd, files); err != nil {
+				return err
+			}
+			_, err := c.stdout.Write(casefile.Schema())
+			return err
+		}
+		if err := someFiles(cmd, files); err != nil {
+			return err
+		}
+		if err := c.readEnvironment(cmd); err != nil {
+			return err
+		}
+		return c.reproVerb(cmd, f, files)
+	}
+	f.register(cmd)
+	cmd.Flags().BoolVar(&schema, "schema", false, "print the JSON Schema of case files, and play nothing")
+	return cmd
+}
+
+func (c *cli) reproVerb(cmd *cobra.Command, f runFlags, files []string) error {
+	p, err := f.plan(cmd.Flags().Changed)
+	if err != nil {
+		return err
+	}
+	var windows []harness.Windows
+	if p.attached() {
+		windows = append(windows, p.windows)
+	}
+	l, from, err := c.readCases(files, windows...)
+	if err != nil {
+		return &trouble{code: exitUsage, err: err}
+	}
+	p.files = files
+	own := *c
+	own.library = l
+	return own.playChosen(cmd, f, p, l.cases(), files, from)
+}
+
+// readCases is the library with the cases of these files in place of its own scenarios, and the file of each case. Its
+// error has all that is wrong with all files.
+func (c *cli) readCases(files []string, windows ...harness.Windows) (library, map[string]string, error) {
+	l := c.library
+	var guarantees []string
+	for _, g := range l.guarantees {
+		guarantees = append(guarantees, g.ID)
+	}
+	l.scenarios, l.elsewhere = nil, l.scenarios
+	from := map[string]string{}
+	var errs []error
+	for _, name := range files {
+		read, err := c.readCase(name, guarantees, windows)
+		id := read.Scenario.ID
+		switch first := from[id]; {
+		case err != nil:
+		case first != "" && filepath.Clean(first) == filepath.Clean(name):
+			err = fmt.Errorf("%s is named twice", name)
+		case first != "":
+			err = fmt.Errorf("%s: the case %s is in %s too", name, id, first)
+		case l.isCanary(id):
+			err = fmt.Errorf("%s: the case %s comes with stallwright", name, id)
+		default:
+			from[id] = name
+			l.scenarios = append(l.scenarios, read.Scenario)
+		}
+		errs = append(errs, err)
+	}
+	return l, from, errors.Join(errs...)
+}
+
+func (c *cli) readCase(name string, guarantees []string, windows []harness.Windows) (casefile.Case, error) {
+	if name == stdinName || strings.TrimSpace(name) == "" {
+		return casefile.Case{}, errors.New("a case is read from a file, since each of the processes that play it reads it")
+	}
+	data, err := c.readScript(name)
+	if err != nil {
+		return casefile.Case{}, err
+	}
+	return casefile.Parse(name, data, guarantees, windows...)
+}
