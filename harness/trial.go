@@ -200,12 +200,7 @@ func (t *Trial) unstruck(events []timeline.Event) []string {
 		if p.Times == script.Any {
 			continue
 		}
-		for _, s := range p.Steps {
-			switch s.(type) {
-			case fault.Stall, fault.Cut, fault.Reset, fault.HalfClose, fault.Drip, fault.Split, fault.Status, fault.Garble:
-				want[s.Kind()] += max(p.Times, 1)
-			}
-		}
+		faults(p.Steps, max(p.Times, 1), want)
 	}
 	for _, e := range events {
 		if e.Lane == ProviderLane {
@@ -220,4 +215,22 @@ func (t *Trial) unstruck(events []timeline.Event) []string {
 	}
 	slices.Sort(out)
 	return out
+}
+
+// faults counts by kind how often the faults among the steps are to strike.
+func faults(steps []script.Step, times int, want map[string]int) {
+	for _, s := range steps {
+		switch s := s.(type) {
+		case fault.Split:
+			if s.At != nil || s.Every > 0 { // else it ends another
+				want[s.Kind()] += times
+			}
+		case fault.Stall, fault.Cut, fault.Reset, fault.HalfClose, fault.Drip, fault.Batch, fault.Lines, fault.Status,
+			fault.Garble, fault.StreamReset, fault.GoAway:
+			want[s.Kind()] += times
+		case script.Repeat:
+			// Without end means once at the least.
+			faults(s.Steps, times*max(s.Times, 1), want)
+		}
+	}
 }

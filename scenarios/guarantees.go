@@ -13,7 +13,7 @@ func Catalogue() []verdict.Guarantee {
 		},
 		{
 			ID: "run.one-ending", Level: verdict.Must, Source: verdict.Seed,
-			Statement: "Every run whose client is still there ends its stream with exactly one terminal frame, and a run whose client has left writes none.",
+			Statement: "Every run whose client is still there ends its stream with exactly one terminal frame, behind all that the model had said until then, and a run whose client has left writes none.",
 			Why:       "With none the client waits for ever; with two it takes a failure for a success or handles the answer twice. Usual causes: two layers that each close the stream, and a timeout that fires while the answer is just finishing.",
 		},
 		{

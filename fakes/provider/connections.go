@@ -9,10 +9,16 @@ import (
 	"github.com/stallwright/stallwright/fakes/wire"
 )
 
-// tell records what was done to a connection, where somebody looks at all of them.
+// tell records what was done to a connection, in the timeline of the session without a marker: it belongs to no other.
 func (p *Provider) tell(what string) {
-	if p.Fallback != nil && p.Fallback.Timeline != nil {
-		p.Fallback.Timeline.Add(Lane, "", "connection", what)
+	p.mu.Lock()
+	s := p.Fallback
+	if open := p.sessions[""]; open != nil {
+		s = open.Session
+	}
+	p.mu.Unlock()
+	if s != nil && s.Timeline != nil {
+		s.Timeline.Add(Lane, "", "connection", what)
 	}
 }
 

@@ -37,7 +37,7 @@ import (
 //	left        fin, rst, or rst-stream and a code: the peer has left before the program ended
 //	closed      the fake was closed, the session released, or the connection ended by another stream's fault, before
 //	            the program ended
-//	connection  what was done to a connection outside of any exchange; only in the Fallback's timeline
+//	connection  what was done to a connection outside of any exchange; only in the timeline of the session without a marker
 //
 // The details of end, left and closed count what was sent: bytes=N frames=N, and how long ago the last byte, event
 // and progress left: byte=0.000s event=0.000s progress=never. Progress is text, reasoning, refusal and tool calls; a
