@@ -65,15 +65,3 @@ func All() []harness.Scenario {
 		leakFiles(),
 	}
 }
-
-// Find returns the case of that ID, the canary's included.
-func Find(id string) (harness.Case, bool) {
-	for _, s := range append(All(), Canary()) {
-		for _, c := range s.Cases() {
-			if c.ID() == id {
-				return c, true
-			}
-		}
-	}
-	return harness.Case{}, false
-}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/stallwright/stallwright/harness"
+	"github.com/stallwright/stallwright/harness/bubble"
 	"github.com/stallwright/stallwright/harness/invariant"
 	"github.com/stallwright/stallwright/harness/verdict"
 	"github.com/stallwright/stallwright/scenarios"
@@ -75,7 +76,7 @@ type standing struct{ name, guarantee string }
 
 // standings lists the checks that no scenario declares: the invariants, and what the stages look for at the end.
 func standings() []standing {
-	out := []standing{{"no-goroutine-left", "leak.goroutines"}}
+	out := []standing{{bubble.LeakCheck, bubble.LeakGuarantee}}
 	for _, v := range invariant.All() {
 		out = append(out, standing{v.Name, v.Guarantee})
 	}

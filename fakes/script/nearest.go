@@ -10,7 +10,7 @@ func meant(word string, known []string) string {
 		if len(word) > 40 {
 			return ""
 		}
-		if d := slips(strings.ToLower(word), strings.ToLower(k)); d < least && d < len(k) {
+		if d := Slips(strings.ToLower(word), strings.ToLower(k)); d < least && d < len(k) {
 			best, least = k, d
 		}
 	}
@@ -25,8 +25,9 @@ func meant(word string, known []string) string {
 	return "did you mean " + best + "?"
 }
 
-// slips counts the bytes to insert, delete, change, or swap with their neighbour to make b of a.
-func slips(a, b string) int {
+// Slips counts the bytes to insert, delete, change, or swap with their neighbour to make b of a: how far a mistyped word
+// is from a known one. It takes time of the product of their lengths.
+func Slips(a, b string) int {
 	before, last := make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {
 		last[j] = j

@@ -153,10 +153,16 @@ func lacks(target harness.Target) map[harness.Feature]harness.Lack {
 	return out
 }
 
+// The check that every trial in a bubble ends with, and the guarantee that it is evidence for.
+const (
+	LeakCheck     = "no-goroutine-left"
+	LeakGuarantee = "leak.goroutines"
+)
+
 // goroutines judges what the bubble still held at its end.
 func goroutines(c harness.Case, leaked any, bubble string, at time.Duration) verdict.Finding {
 	f := verdict.Finding{
-		Check: c.ID() + "::no-goroutine-left", Guarantee: "leak.goroutines", Verdict: verdict.Pass,
+		Check: c.ID() + "::" + LeakCheck, Guarantee: LeakGuarantee, Verdict: verdict.Pass,
 		Promised: "every goroutine of the trial has ended", Observed: "all ended",
 		Evidence: verdict.Evidence{Kind: verdict.State, At: at, Expected: "none", Found: "none"},
 	}

@@ -42,14 +42,11 @@ func (s Style) Failure(w io.Writer, f Failure) error {
 	glyph, c := s.mark(v.Verdict, f.Level)
 	first := glyph + " " + word(v.Verdict, f.Level)
 	painted := s.paint(c, first)
-	if v.Guarantee == "" {
-		rest := "  " + s.escape(verdict.Scenario(v.Check), nameLimit)
-		first, painted = first+rest, painted+rest
-	}
+	about := "  " + s.escape(verdict.Scenario(v.Check), nameLimit) // of the canary, which is evidence for no guarantee
 	if v.Guarantee != "" {
-		rest := "  " + s.escape(v.Guarantee, nameLimit) + "  " + s.escape(strings.ToUpper(string(f.Level)), nameLimit)
-		first, painted = first+rest, painted+rest
+		about = "  " + s.escape(v.Guarantee, nameLimit) + "  " + s.escape(strings.ToUpper(string(f.Level)), nameLimit)
 	}
+	first, painted = first+about, painted+about
 	standing := ""
 	if v.Verdict == verdict.Fail && f.Level != verdict.Info {
 		standing = "new"
