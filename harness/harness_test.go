@@ -70,6 +70,20 @@ func TestCasesAreScenariosInTheirVariants(t *testing.T) {
 	require.Equal(t, "run/two", plain.Cases()[0].ID())
 }
 
+func TestCasesArePlayedOnEachDialectThatTheyAreAbout(t *testing.T) {
+	s := scenario()
+	s.Variants = append(s.Variants, harness.Variant{Name: "c", Dialects: []string{"gemini", "openai"}}, harness.Variant{Name: "d", Dialects: []string{"bedrock"}})
+	var ids, dialects []string
+	for _, c := range s.Cases("openai", "gemini") {
+		ids, dialects = append(ids, c.ID()), append(dialects, c.Dialect())
+	}
+	require.Equal(t, []string{"run/one@a", "run/one@a.gemini", "run/one@b", "run/one@b.gemini", "run/one@c", "run/one@c.gemini"}, ids)
+	require.Equal(t, []string{"openai", "gemini", "openai", "gemini", "openai", "gemini"}, dialects)
+	plain := harness.Scenario{ID: "run/two", Dialects: []string{"gemini"}}
+	require.Equal(t, "run/two@gemini", plain.Cases("openai", "gemini")[0].ID())
+	require.Empty(t, plain.Cases())
+}
+
 func TestACaseThatTheStageCannotPlayIsSkippedWithItsReason(t *testing.T) {
 	lacks := map[harness.Feature]harness.Lack{harness.Signals: {Claimed: true, Why: "attached"}}
 	cases := scenario().Cases()

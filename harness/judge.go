@@ -19,7 +19,7 @@ func (t *Trial) Judge() verdict.Result {
 		r.Verdict, r.Why = verdict.Error, "the scenario panicked: "+t.broke
 		return r
 	}
-	at := At{Windows: t.Stage.Windows, Once: t.Stage.Once, Tick: t.Stage.Tick, Stage: t.Stage}
+	at := At{Windows: t.Stage.Windows, Once: t.Stage.Once, Tick: t.Stage.Tick, Stage: t.Stage, Dialect: t.Case.Dialect()}
 	for _, c := range t.Case.Checks() {
 		r.Findings = append(r.Findings, t.finding(c, at, h))
 	}

@@ -5,7 +5,9 @@
 package harness
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/stallwright/stallwright/harness/expect"
@@ -16,8 +18,9 @@ type Scenario struct {
 	ID       string // area/claim
 	Claim    string // a sentence in the present tense with the limit in it
 	Needs    []Feature
-	Alone    bool // plays on a server of its own: it signals it, or counts what it holds
-	Anywhere bool // plays whatever clocks the server has on
+	Alone    bool     // plays on a server of its own: it signals it, or counts what it holds
+	Anywhere bool     // plays whatever clocks the server has on
+	Dialects []string // the only ones that it is about; every one when nil
 	Variants []Variant
 	Play     func(*Trial) // scripts, acts and awaits, in a straight line; never judges
 	Reached  []expect.Event
@@ -26,12 +29,13 @@ type Scenario struct {
 
 // Variant is one form of a scenario: a phase, a delivery, a way of leaving.
 type Variant struct {
-	Name    string
-	Set     Set
-	Needs   []Feature      // besides the scenario's
-	Play    func(*Trial)   // in place of the scenario's
-	Reached []expect.Event // besides the scenario's: what makes the test a test
-	Checks  []Check        // besides the scenario's
+	Name     string
+	Set      Set
+	Needs    []Feature      // besides the scenario's
+	Dialects []string       // the only ones that it is about; the scenario's when nil
+	Play     func(*Trial)   // in place of the scenario's
+	Reached  []expect.Event // besides the scenario's: what makes the test a test
+	Checks   []Check        // besides the scenario's
 }
 
 // Check is one thing that must be so, a pure function of the finished timeline.
@@ -46,9 +50,10 @@ type Check struct {
 // At is what a check may know of the stage: the windows of the server, and what "at once" means there.
 type At struct {
 	Windows
-	Once  time.Duration // the limit of "at once": 0 in virtual time
-	Tick  time.Duration // what is surely before or after a window
-	Stage *Stage
+	Once    time.Duration // the limit of "at once": 0 in virtual time
+	Tick    time.Duration // what is surely before or after a window
+	Stage   *Stage
+	Dialect string // that the server speaks to its model's provider
 }
 
 // Feature is something a target may offer or a stage may be able to show.
@@ -77,7 +82,11 @@ type Set struct {
 	NoStream     bool
 	NoHeartbeat  bool
 	NoGrace      bool
+	Dialect      string // that the server speaks to its model's provider, by the fake's name; [OpenAI] when empty
 }
+
+// OpenAI is the dialect of Chat Completions. It is meant where none is named, also in the IDs of cases.
+const OpenAI = "openai"
 
 // Windows are the clocks and bounds of the server under test.
 type Windows struct {
@@ -134,28 +143,53 @@ func (w Windows) With(s Set) Windows {
 	return w
 }
 
-// Case is a scenario in one variant.
+// Case is a scenario in one variant, on one dialect.
 type Case struct {
 	Scenario Scenario
-	Variant  Variant
+	Variant  Variant // with the dialect in its set
 }
 
-// ID is SCENARIO, or SCENARIO@VARIANT.
+// ID is SCENARIO, SCENARIO@VARIANT, SCENARIO@DIALECT or SCENARIO@VARIANT.DIALECT.
 func (c Case) ID() string {
-	if c.Variant.Name == "" {
+	form := c.Variant.Name
+	if d := c.Variant.Set.Dialect; d != "" {
+		form = strings.TrimPrefix(form+"."+d, ".")
+	}
+	if form == "" {
 		return c.Scenario.ID
 	}
-	return c.Scenario.ID + "@" + c.Variant.Name
+	return c.Scenario.ID + "@" + form
 }
 
-// Cases lists the cases of a scenario.
-func (s Scenario) Cases() []Case {
-	if len(s.Variants) == 0 {
-		return []Case{{Scenario: s}}
+// Dialect is what the server speaks to its model's provider.
+func (c Case) Dialect() string { return cmp.Or(c.Variant.Set.Dialect, OpenAI) }
+
+// Cases lists the cases of a scenario on those of the dialects that it is about, variant by variant. No dialect means
+// [OpenAI].
+func (s Scenario) Cases(dialects ...string) []Case {
+	if len(dialects) == 0 {
+		dialects = []string{OpenAI}
 	}
-	cases := make([]Case, len(s.Variants))
-	for i, v := range s.Variants {
-		cases[i] = Case{Scenario: s, Variant: v}
+	variants := s.Variants
+	if len(variants) == 0 {
+		variants = []Variant{{}}
+	}
+	var cases []Case
+	for _, v := range variants {
+		about := v.Dialects
+		if about == nil {
+			about = s.Dialects
+		}
+		for _, d := range dialects {
+			if about != nil && !slices.Contains(about, d) {
+				continue
+			}
+			v.Set.Dialect = d
+			if d == OpenAI {
+				v.Set.Dialect = "" // one name for one set
+			}
+			cases = append(cases, Case{Scenario: s, Variant: v})
+		}
 	}
 	return cases
 }

@@ -62,6 +62,7 @@ type Server interface {
 type Target struct {
 	Name     string
 	Features []Feature // what it claims
+	Dialects []string  // what it can speak to its model's provider, by the fake's names
 	// Start starts it in this process; nil when it cannot.
 	Start func(Setup) (Server, error)
 	// Command says how to start it as a child process; nil when it cannot.

@@ -11,7 +11,7 @@ func cancelAbortsProvider() harness.Scenario {
 	var variants []harness.Variant
 	for _, how := range []caller.Leaving{caller.Close, caller.Reset} {
 		for _, p := range phases() {
-			variants = append(variants, harness.Variant{Name: p.name + "-by-" + string(how), Play: func(t *harness.Trial) {
+			variants = append(variants, harness.Variant{Name: p.name + "-by-" + string(how), Dialects: p.on, Play: func(t *harness.Trial) {
 				t.Script(silent(p.steps...))
 				r := t.Ask(caller.Ask{Prompt: "hello", Stream: true})
 				t.Await(providerStall)

@@ -31,7 +31,7 @@ func firstChunkEndsWithOutput() harness.Scenario {
 			{Name: "reasoning", Reached: []expect.Event{providerThink}, Play: begun(func(silence time.Duration) []script.Step {
 				return []script.Step{script.Think{Chunks: []string{"let me see"}}, script.Pause{For: silence}}
 			})},
-			{Name: "tool-call-opening", Reached: []expect.Event{nth(providerTool, 2)}, Play: begun(func(silence time.Duration) []script.Step {
+			{Name: "tool-call-opening", Dialects: inPieces(), Reached: []expect.Event{nth(providerTool, 2)}, Play: begun(func(silence time.Duration) []script.Step {
 				return []script.Step{script.Tool{ID: "call_1", Name: "lookup", Args: []string{"{}"}, Every: silence}}
 			})},
 		},

@@ -23,9 +23,9 @@ func firstChunkNotFedByKeepalive() harness.Scenario {
 		Claim: "a model that sends only keepalives is given up at the end of the first-chunk window",
 		Needs: []harness.Feature{harness.Streaming, harness.ErrorFrames},
 		Variants: []harness.Variant{
-			{Name: "comments", Play: kept(script.CommentForm)},
+			{Name: "comments", Dialects: inEvents(), Play: kept(script.CommentForm)},
 			{Name: "empty-deltas", Play: kept(script.EmptyForm)},
-			{Name: "role-frames", Play: kept(script.RoleForm)},
+			{Name: "role-frames", Dialects: opening(), Play: kept(script.RoleForm)},
 			{Name: "with-all-clocks", Set: harness.Set{Inactivity: true}, Play: kept(script.EmptyForm)},
 		},
 		Reached: []expect.Event{nth(providerKeepalive, 3)},

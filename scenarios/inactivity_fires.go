@@ -23,13 +23,13 @@ func inactivityFires() harness.Scenario {
 	}
 	var variants []harness.Variant
 	for _, p := range outputs() {
-		variants = append(variants, harness.Variant{Name: p.name, Set: set, Play: play(func(t *harness.Trial) script.Program {
+		variants = append(variants, harness.Variant{Name: p.name, Set: set, Dialects: p.on, Play: play(func(t *harness.Trial) script.Program {
 			lead := script.Pause{For: t.Windows.Inactivity * 5 / 7}
 			return silent(slices.Concat([]script.Step{lead}, p.steps)...)
 		})})
 	}
 	variants = append(variants,
-		harness.Variant{Name: "after-a-tool-opening", Set: set, Play: play(func(t *harness.Trial) script.Program {
+		harness.Variant{Name: "after-a-tool-opening", Set: set, Dialects: inPieces(), Play: play(func(t *harness.Trial) script.Program {
 			return silent(script.Pause{For: t.Windows.Inactivity * 5 / 7}, script.Tool{ID: "call_1", Name: "lookup"})
 		})},
 		harness.Variant{Name: "after-re-arming", Set: set, Play: play(func(t *harness.Trial) script.Program {

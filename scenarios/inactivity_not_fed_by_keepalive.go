@@ -27,9 +27,9 @@ func inactivityNotFedByKeepalive() harness.Scenario {
 		Claim: "a model that sends nothing but keepalives after its last output is given up exactly one inactivity window after that output",
 		Needs: []harness.Feature{harness.Streaming},
 		Variants: []harness.Variant{
-			{Name: "comments", Set: set, Reached: sent, Play: kept(script.CommentForm)},
+			{Name: "comments", Dialects: inEvents(), Set: set, Reached: sent, Play: kept(script.CommentForm)},
 			{Name: "empty-deltas", Set: set, Reached: sent, Play: kept(script.EmptyForm)},
-			{Name: "role-frames", Set: set, Reached: sent, Play: kept(script.RoleForm)},
+			{Name: "role-frames", Dialects: opening(), Set: set, Reached: sent, Play: kept(script.RoleForm)},
 			{Name: "own-heartbeats", Set: set, Reached: []expect.Event{nth(clientComment, 2)}, Play: kept("")},
 		},
 		Checks: endsAt("inactivity.not-fed-by-keepalive", providerStall, inactivityWindow),

@@ -32,7 +32,7 @@ func inactivityOffByDefault() harness.Scenario {
 			{Name: "in-reasoning", Checks: isWhole(guarantee, "two"), Play: pausing(func(pause time.Duration) script.Program {
 				return proper(script.Role{}, script.Think{Chunks: []string{"well, "}}, fault.Stall{For: pause}, two)
 			})},
-			{Name: "in-arguments", Reached: []expect.Event{saying(providerTool, "Oslo")}, Checks: survives(guarantee), Play: pausing(func(pause time.Duration) script.Program {
+			{Name: "in-arguments", Dialects: inPieces(), Reached: []expect.Event{saying(providerTool, "Oslo")}, Checks: survives(guarantee), Play: pausing(func(pause time.Duration) script.Program {
 				return calling(script.Tool{ID: "call_1", Name: "lookup", Args: []string{`{"city":"Oslo"}`}, Every: pause})
 			})},
 		},

@@ -34,18 +34,18 @@ func inactivityRearmedByItems() harness.Scenario {
 				return []script.Program{proper(
 					script.Role{}, script.Think{Chunks: []string{"if ", "and ", "but ", "then "}, Every: gap}, script.Pause{For: gap}, script.Text{Chunks: []string{"so"}})}
 			})},
-			{Name: "arguments", Set: set, Reached: []expect.Event{saying(providerTool, "NO")}, Checks: survives(guarantee), Play: play(func(gap time.Duration) []script.Program {
+			{Name: "arguments", Dialects: inPieces(), Set: set, Reached: []expect.Event{saying(providerTool, "NO")}, Checks: survives(guarantee), Play: play(func(gap time.Duration) []script.Program {
 				call := script.Tool{ID: "call_1", Name: "lookup", Args: []string{`{"city":`, `"Oslo",`, `"land":`, `"NO"}`}, Every: gap}
 				return []script.Program{calling(call), turns()}
 			})},
-			{Name: "items-of-each-kind", Set: set, Reached: []expect.Event{saying(providerTool, "Oslo")}, Checks: survives(guarantee), Play: play(func(gap time.Duration) []script.Program {
+			{Name: "items-of-each-kind", Dialects: inPieces(), Set: set, Reached: []expect.Event{saying(providerTool, "Oslo")}, Checks: survives(guarantee), Play: play(func(gap time.Duration) []script.Program {
 				pause := script.Pause{For: gap}
 				call := script.Tool{ID: "call_1", Name: "lookup", Args: []string{`{"city":"Oslo"}`}, Every: gap}
 				return []script.Program{
 					calling(script.Role{}, script.Think{Chunks: []string{"well, "}}, pause, script.Text{Chunks: []string{"one "}}, pause, call, pause), turns()}
 			})},
 			// A server may take the answer for ended at either of the two, or wait for the terminator.
-			{Name: "finish-and-usage", Set: set, Reached: []expect.Event{providerFinish}, Checks: isWhole(guarantee, "one"), Play: play(func(gap time.Duration) []script.Program {
+			{Name: "finish-and-usage", Dialects: usageLast(), Set: set, Reached: []expect.Event{providerFinish}, Checks: isWhole(guarantee, "one"), Play: play(func(gap time.Duration) []script.Program {
 				pause := script.Pause{For: gap}
 				return []script.Program{{Steps: []script.Step{
 					script.Role{}, script.Text{Chunks: []string{"one"}}, pause, script.Finish{Reason: "stop"}, pause, script.Usage{Prompt: 9, Completion: 1}, pause,

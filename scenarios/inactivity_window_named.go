@@ -15,7 +15,7 @@ func inactivityWindowNamed() harness.Scenario {
 	const guarantee = "inactivity.window-named"
 	var variants []harness.Variant
 	for _, p := range outputs() {
-		variants = append(variants, harness.Variant{Name: p.name, Set: harness.Set{Inactivity: true}, Play: func(t *harness.Trial) {
+		variants = append(variants, harness.Variant{Name: p.name, Set: harness.Set{Inactivity: true}, Dialects: p.on, Play: func(t *harness.Trial) {
 			// So that this window is over after the first-chunk window, which has ended with the output.
 			lead := script.Pause{For: t.Windows.FirstChunk - t.Windows.Inactivity*2/7}
 			t.Script(silent(slices.Concat([]script.Step{lead}, p.steps)...))

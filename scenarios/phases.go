@@ -11,7 +11,8 @@ import (
 type phase struct {
 	name  string
 	steps []script.Step
-	text  string // what of it a client reads as text
+	text  string   // what of it a client reads as text
+	on    []string // the dialects that have it; every one when nil
 }
 
 // phases are all of them, in the order in which an answer goes through them.
@@ -22,7 +23,7 @@ func phases() []phase {
 		{name: "before-the-first-item", steps: []script.Step{script.Headers{}}},
 		{name: "in-text", steps: []script.Step{script.Role{}, script.Text{Chunks: []string{"one "}}}, text: "one "},
 		{name: "in-reasoning", steps: []script.Step{script.Role{}, script.Think{Chunks: []string{"well, "}}}},
-		{name: "in-arguments", steps: []script.Step{script.Role{}, call}},
+		{name: "in-arguments", steps: []script.Step{script.Role{}, call}, on: inPieces()},
 	}
 }
 

@@ -42,9 +42,10 @@ func providerDeltasTolerated() harness.Scenario {
 	one, two, stop, toolCalls := contentOf("one "), contentOf("two"), finishOf("stop"), finishOf("tool_calls")
 	usage := `"usage":{"prompt_tokens":9,"completion_tokens":2,"total_tokens":11}`
 	return harness.Scenario{
-		ID:    "provider/deltas-tolerated",
-		Claim: "chunks with members that are missing, null, empty, repeated or unknown cost the answer nothing, and white space is text",
-		Needs: []harness.Feature{harness.Streaming},
+		ID:       "provider/deltas-tolerated",
+		Claim:    "chunks with members that are missing, null, empty, repeated or unknown cost the answer nothing, and white space is text",
+		Needs:    []harness.Feature{harness.Streaming},
+		Dialects: chat(),
 		Variants: []harness.Variant{
 			variant("role-and-null-content", deltaOf(`{"role":"assistant","content":null,"refusal":null}`), deltaOf(`{}`), one, deltaOf(`{"content":null}`), two, stop),
 			variant("role-in-every-delta", deltaOf(`{"role":"assistant","content":"one "}`), deltaOf(`{"role":"assistant","content":"two"}`), stop),

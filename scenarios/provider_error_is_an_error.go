@@ -34,6 +34,10 @@ func providerErrorIsAnError() harness.Scenario {
 		}
 		return v
 	}
+	on := func(dialects []string, v harness.Variant) harness.Variant {
+		v.Dialects = dialects
+		return v
+	}
 	status := func(code int) script.Step { return fault.Status{Code: code} }
 	page := fault.Status{Code: 502, ContentType: "text/html", Body: "<html><body><h1>502 Bad Gateway</h1></body></html>"}
 	well := fault.Status{Code: 200, ContentType: "text/html", Body: "<!DOCTYPE html><html><body>Please sign in.</body></html>"}
@@ -60,21 +64,22 @@ func providerErrorIsAnError() harness.Scenario {
 			variant("gateway-page", providerStatus, true, page),
 			variant("json-with-200", providerStatus, true, inside),
 			variant("html-with-200", providerStatus, true, well),
-			variant("empty-with-200", providerStatus, true, empty),
+			// Nothing but its type tells it from a stream of lines that was cut before the first.
+			on(inEvents(), variant("empty-with-200", providerStatus, true, empty)),
 			variant("frame-first", providerError, true, frame, script.Done{}, script.End{}),
 			variant("frame-in-text", providerError, true, script.Role{}, said, frame, script.Done{}, script.End{}),
 			variant("frame-and-no-end", providerError, true, script.Role{}, said, frame, fault.Stall{}),
-			variant("event-named-error", providerRaw, true, raw("event: error\ndata: "+unwrapped+"\n\n")...),
-			variant("error-object", providerRaw, true, raw(events(object))...),
-			variant("bare-error-object", providerRaw, true, raw(events(bare))...),
-			variant("finish-reason-error", providerRaw, true, raw(events(finishOf("error")))...),
+			on(chat(), variant("event-named-error", providerRaw, true, raw("event: error\ndata: "+unwrapped+"\n\n")...)),
+			on(chat(), variant("error-object", providerRaw, true, raw(events(object))...)),
+			on(chat(), variant("bare-error-object", providerRaw, true, raw(events(bare))...)),
+			on(chat(), variant("finish-reason-error", providerRaw, true, raw(events(finishOf("error")))...)),
 			variant("status-429-whole", providerStatus, false, status(429)),
 			variant("status-500-whole", providerStatus, false, status(500)),
 			variant("json-with-200-whole", providerStatus, false, inside),
 			variant("html-with-200-whole", providerStatus, false, well),
-			variant("empty-with-200-whole", providerStatus, false, empty),
-			variant("event-named-error-whole", providerRaw, false, raw("event: error\ndata: "+unwrapped+"\n\n")...),
-			variant("finish-reason-error-whole", providerRaw, false, raw(events(finishOf("error")))...),
+			on(inEvents(), variant("empty-with-200-whole", providerStatus, false, empty)),
+			on(chat(), variant("event-named-error-whole", providerRaw, false, raw("event: error\ndata: "+unwrapped+"\n\n")...)),
+			on(chat(), variant("finish-reason-error-whole", providerRaw, false, raw(events(finishOf("error")))...)),
 			variant("frame-in-text-whole", providerError, false, script.Role{}, said, frame, script.Done{}, script.End{}),
 		},
 		Checks: []harness.Check{

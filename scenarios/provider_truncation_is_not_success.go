@@ -45,6 +45,10 @@ func providerTruncationIsNotSuccess() harness.Scenario {
 			Expect: shows(expect.Never{What: saying(clientFinish, "stop")})})
 		return v
 	}
+	on := func(dialects []string, v harness.Variant) harness.Variant {
+		v.Dialects = dialects
+		return v
+	}
 	none := []script.Step{}
 	opened := []script.Step{script.Headers{}, script.Role{}}
 	said := []script.Step{script.Headers{}, script.Role{}, script.Text{Chunks: []string{"one ", "two "}}}
@@ -60,12 +64,12 @@ func providerTruncationIsNotSuccess() harness.Scenario {
 			noFinish(variant("cut-before-the-first-item", "provider_", providerCut, true, opened, fault.Cut{})),
 			noFinish(variant("cut-in-text", "provider_truncated", providerCut, true, said, fault.Cut{})),
 			noFinish(variant("cut-in-reasoning", "provider_truncated", providerCut, true, thought, fault.Cut{})),
-			noFinish(variant("cut-in-arguments", "provider_truncated", providerCut, true, called, fault.Cut{})),
+			noFinish(on(inPieces(), variant("cut-in-arguments", "provider_truncated", providerCut, true, called, fault.Cut{}))),
 			noFinish(variant("cut-in-a-frame", "provider_truncated", providerCut, true, half, fault.Cut{})),
-			variant("cut-after-finish", "provider_truncated", providerCut, true, finished, fault.Cut{}),
+			on(finishing(), variant("cut-after-finish", "provider_truncated", providerCut, true, finished, fault.Cut{})),
 			noFinish(variant("reset-before-headers", "provider_", providerReset, true, none, fault.Reset{})),
 			noFinish(variant("reset-in-text", "provider_truncated", providerReset, true, said, fault.Reset{})),
-			variant("reset-after-finish", "provider_truncated", providerReset, true, finished, fault.Reset{}),
+			on(finishing(), variant("reset-after-finish", "provider_truncated", providerReset, true, finished, fault.Reset{})),
 			noFinish(variant("half-close-in-text", "provider_truncated", providerHalfClose, true, said, fault.HalfClose{})),
 			noFinish(variant("end-before-the-first-item", "provider_", providerEnd, true, opened, script.End{})),
 			noFinish(variant("end-in-text", "provider_truncated", providerEnd, true, said, script.End{})),
@@ -73,7 +77,7 @@ func providerTruncationIsNotSuccess() harness.Scenario {
 			noFinish(variant("cut-before-headers-whole", "provider_", providerCut, false, none, fault.Cut{})),
 			noFinish(variant("cut-in-text-whole", "provider_truncated", providerCut, false, said, fault.Cut{})),
 			noFinish(variant("reset-in-text-whole", "provider_truncated", providerReset, false, said, fault.Reset{})),
-			variant("cut-after-finish-whole", "provider_truncated", providerCut, false, finished, fault.Cut{}),
+			on(finishing(), variant("cut-after-finish-whole", "provider_truncated", providerCut, false, finished, fault.Cut{})),
 		},
 		Checks: []harness.Check{
 			{Name: "looks-failed", Guarantee: "provider.truncation-is-not-success", Noun: "answer", Expect: shows(failsVisibly{})},

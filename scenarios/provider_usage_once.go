@@ -34,8 +34,9 @@ func providerUsageOnce() harness.Scenario {
 	}
 	whole := []harness.Check{{Name: "once", Guarantee: "provider.usage-once", Noun: "usage", Expect: shows(expect.Times{What: clientUsage, Min: 1, Max: 1})}}
 	return harness.Scenario{
-		ID:    "provider/usage-once",
-		Claim: "the client is told the usage that the model reported last, once, at the end",
+		ID:       "provider/usage-once",
+		Claim:    "the client is told the usage that the model reported last, once, at the end",
+		Dialects: chat(),
 		Variants: []harness.Variant{
 			{Name: "two-chunks", Play: play(true, twice...), Checks: streamed, Needs: []harness.Feature{harness.Streaming}},
 			{Name: "every-chunk", Play: play(true, every...), Checks: streamed, Needs: []harness.Feature{harness.Streaming}},

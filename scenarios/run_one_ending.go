@@ -64,15 +64,15 @@ func runOneEnding() harness.Scenario {
 			{Name: "error-then-finish", Checks: failed, Reached: []expect.Event{providerError},
 				Play: stays(always(said, refused, stop, usage, script.Done{}, script.End{}))},
 			// Which of the two is told is the server's choice; the invariant sees to it that not both are.
-			{Name: "finish-then-error", Checks: []harness.Check{done}, Reached: []expect.Event{providerError},
+			{Name: "finish-then-error", Dialects: finishing(), Checks: []harness.Check{done}, Reached: []expect.Event{providerError},
 				Play: stays(always(said, stop, refused, script.Done{}, script.End{}))},
-			{Name: "second-finish", Checks: completed, Reached: []expect.Event{nth(providerFinish, 2)},
+			{Name: "second-finish", Dialects: finishing(), Checks: completed, Reached: []expect.Event{nth(providerFinish, 2)},
 				Play: stays(always(said, stop, stop, usage, script.Done{}, script.End{}))},
-			{Name: "other-finish", Checks: completed, Reached: []expect.Event{nth(providerFinish, 2)},
+			{Name: "other-finish", Dialects: finishing(), Checks: completed, Reached: []expect.Event{nth(providerFinish, 2)},
 				Play: stays(always(said, stop, length, usage, script.Done{}, script.End{}))},
-			{Name: "second-done", Checks: completed, Reached: []expect.Event{providerDone},
+			{Name: "second-done", Dialects: terminated(), Checks: completed, Reached: []expect.Event{providerDone},
 				Play: stays(always(said, stop, usage, script.Done{}, script.Done{}, script.End{}))},
-			{Name: "text-after-done", Checks: completed, Reached: []expect.Event{providerDone},
+			{Name: "text-after-done", Dialects: terminated(), Checks: completed, Reached: []expect.Event{providerDone},
 				Play: stays(always(said, stop, usage, script.Done{}, said, stop, script.Done{}, script.End{}))},
 			{Name: "answer-after-first-chunk-window", Checks: failed, Play: stays(func(t *harness.Trial) []script.Step {
 				return append([]script.Step{script.Headers{}, script.Pause{For: t.Windows.FirstChunk + t.Stage.Tick}}, script.Answer("late").Steps...)
@@ -95,7 +95,7 @@ func runOneEnding() harness.Scenario {
 			{Name: "left-before-headers", Checks: unseen, Play: leaves(caller.Close)},
 			{Name: "left-before-text", Checks: unseen, Play: leaves(caller.Reset, script.Headers{})},
 			{Name: "left-in-text", Checks: unseen, Play: leaves(caller.Close, said)},
-			{Name: "left-after-finish", Checks: unseen, Play: leaves(caller.Close, said, stop)},
+			{Name: "left-after-finish", Dialects: finishing(), Checks: unseen, Play: leaves(caller.Close, said, stop)},
 		},
 	}
 }

@@ -1,8 +1,10 @@
 package scenarios
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/stallwright/stallwright/fakes/fault"
 	"github.com/stallwright/stallwright/fakes/script"
 	"github.com/stallwright/stallwright/harness"
 	"github.com/stallwright/stallwright/harness/caller"
@@ -15,13 +17,11 @@ func runTextBeforeEnding() harness.Scenario {
 	const words, times = 12, 16
 	// failing says many words and fails in one breath, so that some of them are still in the server when the ending is
 	// decided: a few times, since how many there are is chance.
-	failing := func(last ...string) func(*harness.Trial) {
+	failing := func(last ...script.Step) func(*harness.Trial) {
 		return func(t *harness.Trial) {
-			var data []string
-			for range words {
-				data = append(data, contentOf("word "))
-			}
-			t.Script(script.Program{Times: times, Steps: []script.Step{script.Raw{Bytes: events(append(data, last...)...)}, script.End{}}})
+			// More frames than there are, so that all go in one write.
+			steps := []script.Step{fault.Batch{Frames: 2 * words}, script.Text{Chunks: slices.Repeat([]string{"word "}, words)}}
+			t.Script(script.Program{Times: times, Steps: slices.Concat(steps, last, []script.Step{script.End{}})})
 			for range times {
 				t.AwaitEnd(t.Ask(caller.Ask{Prompt: "hello", Stream: true}))
 			}
@@ -50,7 +50,7 @@ func runTextBeforeEnding() harness.Scenario {
 		Needs: []harness.Feature{harness.Streaming},
 		Alone: true,
 		Variants: []harness.Variant{
-			{Name: "error-frame", Play: failing(chunkOf(`"error":{"message":"try again later","code":"overloaded"}`)), Checks: failed},
+			{Name: "error-frame", Play: failing(script.Error{Code: "overloaded", Message: "try again later"}), Checks: failed},
 			{Name: "cut-short", Play: failing(), Checks: failed},
 			{Name: "drained", Play: drained, Needs: []harness.Feature{harness.Signals}, Reached: []expect.Event{clientStatus}, Checks: []harness.Check{
 				{Name: "every-word", Guarantee: guarantee, Noun: "text", Expect: shows(expect.InOrder{saying(clientText, "the last word"), clientDone, saying(clientEnd, "complete")})},

@@ -35,7 +35,7 @@ func shutdownDrainsAfterGrace() harness.Scenario {
 		}},
 	}
 	for _, p := range phases() {
-		variants = append(variants, harness.Variant{Name: p.name, Play: shutSilent("SIGTERM", true, p.steps...)})
+		variants = append(variants, harness.Variant{Name: p.name, Dialects: p.on, Play: shutSilent("SIGTERM", true, p.steps...)})
 	}
 	return harness.Scenario{
 		ID:       "shutdown/drains-after-grace",

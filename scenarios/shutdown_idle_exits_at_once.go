@@ -45,7 +45,7 @@ func shutdownIdleExitsAtOnce() harness.Scenario {
 			{Name: "idle-connection", Needs: streamed, Reached: []expect.Event{clientDone}, Play: func(t *harness.Trial) {
 				t.Script(script.Answer("one ", "two"))
 				r := t.Ask(caller.Ask{Prompt: "hello", Stream: true, Hold: true})
-				t.Await(providerDone)
+				t.Await(providerEnd)
 				t.Pass(awhile(t.Windows))
 				t.Signal("SIGTERM")
 				t.AwaitExit()

@@ -37,7 +37,7 @@ func streamCapProgressDoesNotExtend() harness.Scenario {
 		Variants: []harness.Variant{
 			{Name: "text", Needs: streaming, Set: set, Reached: last(providerText), Play: play(true, text)},
 			{Name: "reasoning", Needs: streaming, Set: set, Reached: last(providerThink), Play: play(true, reasoning)},
-			{Name: "arguments", Needs: streaming, Set: set, Reached: last(providerTool), Play: play(true, arguments)},
+			{Name: "arguments", Dialects: inPieces(), Needs: streaming, Set: set, Reached: last(providerTool), Play: play(true, arguments)},
 			// Of an answer in one piece the fake records nothing before it is sent.
 			{Name: "text-whole", Needs: []harness.Feature{harness.NonStreaming}, Set: set, Play: play(false, text)},
 		},

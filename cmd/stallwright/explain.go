@@ -114,7 +114,7 @@ func (c *cli) explainGuarantee(g verdict.Guarantee) error {
 	for _, s := range declared {
 		fmt.Fprintf(c.stdout, "  %s\n      %s\n", s.ID, s.Claim)
 		var names []string
-		for _, one := range s.Cases() {
+		for _, one := range c.library.of(s) {
 			for _, check := range one.Checks() {
 				if check.Guarantee == g.ID && !slices.Contains(names, check.Name) {
 					names = append(names, check.Name)
@@ -149,7 +149,7 @@ func (c *cli) explainGuarantee(g verdict.Guarantee) error {
 // that ID.
 func (c *cli) explainScenario(s harness.Scenario, id, check string, isCheck bool) bool {
 	var cases []harness.Case
-	for _, one := range s.Cases() {
+	for _, one := range c.library.of(s) {
 		if id == s.ID || id == one.ID() {
 			cases = append(cases, one)
 		}

@@ -17,13 +17,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stallwright/stallwright/fakes/admin"
+	"github.com/stallwright/stallwright/fakes/dialects"
 	"github.com/stallwright/stallwright/fakes/provider"
-	"github.com/stallwright/stallwright/fakes/provider/anthropic"
-	"github.com/stallwright/stallwright/fakes/provider/bedrock"
-	"github.com/stallwright/stallwright/fakes/provider/gemini"
-	"github.com/stallwright/stallwright/fakes/provider/ollama"
-	"github.com/stallwright/stallwright/fakes/provider/openai"
-	"github.com/stallwright/stallwright/fakes/provider/responses"
 	"github.com/stallwright/stallwright/fakes/script"
 	"github.com/stallwright/stallwright/fakes/timeline"
 	"github.com/stallwright/stallwright/reports/text"
@@ -98,7 +93,7 @@ func (c *cli) fakeProvider(ctx context.Context, addr string, remote bool, what s
 	}
 	own := guard{any: remote}
 	fake := &provider.Provider{Connections: what.Connections}
-	for _, d := range dialects() {
+	for _, d := range dialects.All() {
 		fake.Dialects = append(fake.Dialects, guarded{d, own})
 	}
 	shown := c.newShow()
@@ -124,12 +119,6 @@ func (c *cli) fakeProvider(ctx context.Context, addr string, remote bool, what s
 		return internal(err)
 	}
 	return nil
-}
-
-// dialects are all that the fake speaks, on one port. Gemini's list of models would otherwise be taken for OpenAI's,
-// which stands under any path that ends so.
-func dialects() []provider.Dialect {
-	return []provider.Dialect{anthropic.Dialect{}, gemini.Dialect{}, ollama.Dialect{}, bedrock.Dialect{}, responses.Dialect{}, openai.Dialect{}}
 }
 
 // greeting is the base URL of OpenAI's dialects on a line, then what to export for clients of each dialect, and for

@@ -4,9 +4,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stallwright/stallwright/fakes/dialects"
 	"github.com/stallwright/stallwright/harness"
 	"github.com/stallwright/stallwright/harness/bubble"
 	"github.com/stallwright/stallwright/harness/invariant"
+	"github.com/stallwright/stallwright/harness/reference"
 	"github.com/stallwright/stallwright/harness/verdict"
 	"github.com/stallwright/stallwright/scenarios"
 	"github.com/stallwright/stallwright/scenarios/mutants"
@@ -17,6 +19,7 @@ type library struct {
 	scenarios  []harness.Scenario
 	elsewhere  []harness.Scenario // those that come with stallwright, when the scenarios are others
 	canary     harness.Scenario
+	dialects   []string // that the server under test can speak to its model's provider; each case is played on every one
 	guarantees []verdict.Guarantee
 	seed       []scenarios.Paragraph
 	mutants    func() ([]mutants.Mutant, error)
@@ -24,7 +27,7 @@ type library struct {
 
 func builtin() library {
 	return library{
-		scenarios: scenarios.All(), canary: scenarios.Canary(), guarantees: scenarios.Catalogue(), seed: scenarios.Seed(),
+		scenarios: scenarios.All(), canary: scenarios.Canary(), dialects: reference.Target("").Dialects, guarantees: scenarios.Catalogue(), seed: scenarios.Seed(),
 		mutants: mutants.All,
 	}
 }
@@ -33,18 +36,24 @@ func builtin() library {
 func (l library) cases() []harness.Case {
 	var out []harness.Case
 	for _, s := range l.scenarios {
-		out = append(out, s.Cases()...)
+		out = append(out, l.of(s)...)
 	}
 	return out
 }
 
-// find returns the case of that ID, the canary's included.
+// of lists the cases of one scenario.
+func (l library) of(s harness.Scenario) []harness.Case { return s.Cases(l.dialects...) }
+
+// canaries are the cases that are played before and after all others, on the first of the dialects.
+func (l library) canaries() []harness.Case { return l.canary.Cases(l.dialects[:min(1, len(l.dialects))]...) }
+
+// find returns the case of that ID, the canary's included, whatever the dialect.
 func (l library) find(id string) (harness.Case, bool) {
 	for _, s := range append(slices.Clone(l.scenarios), l.canary) {
 		if s.ID != verdict.Scenario(id) {
 			continue
 		}
-		for _, c := range s.Cases() {
+		for _, c := range s.Cases(dialects.Names()...) {
 			if c.ID() == id {
 				return c, true
 			}
@@ -92,7 +101,7 @@ func everywhere(guarantee string) bool {
 func (l library) declares(guarantee string) []harness.Scenario {
 	var out []harness.Scenario
 	for _, s := range l.scenarios {
-		if slices.ContainsFunc(s.Cases(), func(c harness.Case) bool { return slices.Contains(c.Guarantees(), guarantee) }) {
+		if slices.ContainsFunc(l.of(s), func(c harness.Case) bool { return slices.Contains(c.Guarantees(), guarantee) }) {
 			out = append(out, s)
 		}
 	}
@@ -112,7 +121,7 @@ func (l library) evidence(guarantee string) []harness.Scenario {
 func (l library) covered() map[string]bool {
 	out := map[string]bool{}
 	for _, s := range slices.Concat(l.scenarios, l.elsewhere) {
-		for _, c := range s.Cases() {
+		for _, c := range s.Cases(dialects.Names()...) {
 			for _, g := range c.Guarantees() {
 				out[g] = true
 			}
@@ -124,7 +133,7 @@ func (l library) covered() map[string]bool {
 	return out
 }
 
-// checkIDs are the IDs of all checks of a case, and the same without its variant.
+// checkIDs are the IDs of all checks of a case, and the same without its variant and dialect.
 func checkIDs(c harness.Case) []string {
 	var names []string
 	for _, check := range c.Checks() {
@@ -136,7 +145,7 @@ func checkIDs(c harness.Case) []string {
 	var out []string
 	for _, name := range names {
 		out = append(out, c.ID()+"::"+name)
-		if c.Variant.Name != "" {
+		if c.ID() != c.Scenario.ID {
 			out = append(out, c.Scenario.ID+"::"+name)
 		}
 	}
@@ -152,17 +161,17 @@ func area(scenario string) string {
 // words are the IDs of everything, for hints and completion.
 func (l library) words() []string {
 	var out []string
+	known := map[string]bool{}
 	add := func(w string) {
-		if !slices.Contains(out, w) {
+		if !known[w] {
+			known[w] = true
 			out = append(out, w)
 		}
 	}
-	for _, s := range append(slices.Clone(l.scenarios), l.canary) {
-		add(area(s.ID))
-		add(s.ID)
-		for _, c := range s.Cases() {
-			add(c.ID())
-		}
+	for _, c := range append(l.cases(), l.canaries()...) {
+		add(area(c.Scenario.ID))
+		add(c.Scenario.ID)
+		add(c.ID())
 	}
 	for _, g := range l.guarantees {
 		add(g.Area())

@@ -41,10 +41,14 @@ type hits struct {
 // look finds what p is about: the canary only when it names nothing else.
 func (l library) look(p pattern) hits {
 	var h hits
+	ofChecks := strings.Contains(p.text, "::") || strings.Contains(p.text, "**") // else it fits none
 	name := func(cases []harness.Case) {
 		for _, c := range cases {
 			if p.fits(area(c.Scenario.ID), c.Scenario.ID, c.ID()) {
 				h.cases = append(h.cases, c.ID())
+				continue
+			}
+			if !ofChecks {
 				continue
 			}
 			for _, id := range checkIDs(c) {
@@ -62,7 +66,7 @@ func (l library) look(p pattern) hits {
 		}
 	}
 	if h.cases == nil && h.checks == nil && h.guarantees == nil {
-		name(l.canary.Cases())
+		name(l.canaries())
 	}
 	return h
 }
@@ -109,7 +113,7 @@ func (l library) choose(patterns []string) ([]harness.Case, error) {
 		return l.cases(), nil
 	}
 	var chosen []harness.Case
-	all := append(l.cases(), l.canary.Cases()...)
+	all := append(l.cases(), l.canaries()...)
 	for _, text := range patterns {
 		h := l.look(compile(text))
 		for _, c := range all {
@@ -125,6 +129,40 @@ func (l library) choose(patterns []string) ([]harness.Case, error) {
 		}
 	}
 	return out, nil
+}
+
+// inRotation keeps, of the cases that differ in their dialect alone, the one whose turn it is, and those that a pattern
+// names by their very ID. Whose turn it is depends on the library alone, so that a case has one ID in every run.
+func (l library) inRotation(chosen []harness.Case, patterns []string) []harness.Case {
+	type form struct{ scenario, variant string }
+	of := func(c harness.Case) form { return form{c.Scenario.ID, c.Variant.Name} }
+	var forms []form
+	on := map[form][]string{}
+	for _, c := range l.cases() {
+		if on[of(c)] == nil {
+			forms = append(forms, of(c))
+		}
+		on[of(c)] = append(on[of(c)], c.ID())
+	}
+	turn := map[form]string{}
+	rotated := 0
+	for _, f := range forms {
+		turn[f] = on[f][rotated%len(on[f])]
+		if len(on[f]) > 1 {
+			rotated++
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(chosen), func(c harness.Case) bool {
+		return !l.isCanary(c.ID()) && turn[of(c)] != c.ID() && !byID(c, patterns)
+	})
+}
+
+// byID reports whether one of the patterns is the ID of the case or of a check of it.
+func byID(c harness.Case, patterns []string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		id, _, _ := strings.Cut(p, "::")
+		return id == c.ID()
+	})
 }
 
 func (h hits) selects(l library, c harness.Case) bool {

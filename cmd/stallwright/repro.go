@@ -57,11 +57,14 @@ func (c *cli) reproVerb(cmd *cobra.Command, f runFlags, files []string) error {
 	if p.attached() {
 		windows = append(windows, p.windows)
 	}
-	l, from, err := c.readCases(files, windows...)
+	l, from, err := c.readCases(files, p.dialects, windows...)
 	if err != nil {
 		return &trouble{code: exitUsage, err: err}
 	}
 	p.files = files
+	if p.dialects != nil {
+		l.dialects = p.dialects
+	}
 	own := *c
 	own.library = l
 	return own.playChosen(cmd, f, p, l.cases(), files, from)
@@ -69,13 +72,18 @@ func (c *cli) reproVerb(cmd *cobra.Command, f runFlags, files []string) error {
 
 // readCases is the library with the cases of these files in place of its own scenarios, and the file of each case. Its
 // error has all that is wrong with all files.
-func (c *cli) readCases(files []string, windows ...harness.Windows) (library, map[string]string, error) {
+//
+// A case that names no dialect is played on those given, or on [harness.OpenAI].
+func (c *cli) readCases(files, dialects []string, windows ...harness.Windows) (library, map[string]string, error) {
 	l := c.library
 	var guarantees []string
 	for _, g := range l.guarantees {
 		guarantees = append(guarantees, g.ID)
 	}
 	l.scenarios, l.elsewhere = nil, l.scenarios
+	if dialects == nil {
+		dialects = []string{harness.OpenAI}
+	}
 	from := map[string]string{}
 	var errs []error
 	for _, name := range files {
@@ -91,6 +99,9 @@ func (c *cli) readCases(files []string, windows ...harness.Windows) (library, ma
 			err = fmt.Errorf("%s: the case %s comes with stallwright", name, id)
 		default:
 			from[id] = name
+			if read.Scenario.Dialects == nil {
+				read.Scenario.Dialects = dialects
+			}
 			l.scenarios = append(l.scenarios, read.Scenario)
 		}
 		errs = append(errs, err)

@@ -15,8 +15,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/stallwright/stallwright/fakes/dialects"
 	"github.com/stallwright/stallwright/harness"
 	"github.com/stallwright/stallwright/harness/process"
+	"github.com/stallwright/stallwright/harness/reference"
 	"github.com/stallwright/stallwright/reports"
 )
 
@@ -37,6 +39,7 @@ type runFlags struct {
 	strict       bool
 	skip         []string
 	timeout      time.Duration
+	dialects     []string
 	url          string
 	listen       string
 	windows      harness.Windows
@@ -55,6 +58,7 @@ type plan struct {
 	listen      string // where the fake provider listens for a server that runs already
 	windows     harness.Windows
 	files       []string // the case files that the library was read from
+	dialects    []string // that cases are played on; those of the library when nil
 }
 
 func (p plan) attached() bool { return p.url != "" }
@@ -119,6 +123,7 @@ func (f *runFlags) register(cmd *cobra.Command) {
 	fs.IntVar(&f.maxFailures, "max-failures", 0, "start no case after so many failed; 0 is no bound")
 	fs.DurationVar(&f.timeout, "timeout", 0, "start no case after this time; 0 is no bound")
 	fs.BoolVar(&f.strict, "strict", false, "a SHOULD counts as a MUST")
+	fs.Var(list{values: &f.dialects}, "dialect", "what the server speaks to its model's provider; may be repeated (default all that the built-in server can, openai with --url)")
 	fs.StringVar(&f.url, "url", "", "attach to the server that runs at this address")
 	fs.StringVar(&f.listen, "provider-listen", defaultListen, "where the fake provider listens for an attached server")
 	fs.Var(windows{&f.windows, &f.windowsGiven}, "window", "NAME=DURATION: a clock of the attached server; may be repeated (default those of production)")
@@ -136,6 +141,7 @@ func (f *runFlags) register(cmd *cobra.Command) {
 			cmd.RegisterFlagCompletionFunc(flag.Name, cobra.FixedCompletions(c.words, cobra.ShellCompDirectiveNoFileComp))
 		}
 	})
+	cmd.RegisterFlagCompletionFunc("dialect", cobra.FixedCompletions(dialects.Names(), cobra.ShellCompDirectiveNoFileComp))
 	cmd.RegisterFlagCompletionFunc("report", cobra.FixedCompletions([]string{"junit", "json"}, cobra.ShellCompDirectiveNoFileComp))
 }
 
@@ -144,6 +150,7 @@ func (f *runFlags) plan(changed func(flag string) bool) (plan, error) {
 	if changed("url") && f.url == "" {
 		return plan{}, misuse("give it as http://127.0.0.1:8080; without --url the built-in server is judged", "--url is empty")
 	}
+	var err error
 	p := plan{virtual: f.url == "", url: f.url, allowRemote: f.allowRemote, windows: f.windows}
 	if f.time != "" {
 		p.virtual = f.time == "virtual"
@@ -184,6 +191,9 @@ func (f *runFlags) plan(changed func(flag string) bool) (plan, error) {
 	if p.attached() && f.jobs > 1 {
 		return plan{}, misuse("leave --jobs out", "there is one server at %s", f.url)
 	}
+	if p.dialects, err = f.spoken(p.attached()); err != nil {
+		return plan{}, err
+	}
 	switch {
 	case f.jobs > 0:
 		p.jobs = f.jobs
@@ -195,6 +205,30 @@ func (f *runFlags) plan(changed func(flag string) bool) (plan, error) {
 		p.jobs = process.Instances()
 	}
 	return p, nil
+}
+
+// spoken are the dialects of --dialect. A server that runs already is set up for one, and stallwright cannot change that.
+func (f *runFlags) spoken(attached bool) ([]string, error) {
+	can := reference.Target("").Dialects
+	if attached {
+		can = dialects.Names()
+	}
+	for _, d := range f.dialects {
+		if !slices.Contains(can, d) {
+			hint := didYouMean(d, can, "")
+			if hint == "" {
+				hint = "there are " + strings.Join(can, ", ")
+			}
+			return nil, misuse(hint, "--dialect %q is none that the server can speak", d)
+		}
+	}
+	switch {
+	case attached && len(f.dialects) > 1:
+		return nil, misuse("run once for each dialect, with the server set up for it", "a server that runs already speaks one dialect to its provider: --dialect stands %d times", len(f.dialects))
+	case attached && f.dialects == nil:
+		return []string{harness.OpenAI}, nil
+	}
+	return f.dialects, nil
 }
 
 func (f *runFlags) checkAddresses() error {
@@ -238,9 +272,17 @@ func (c *cli) runVerb(cmd *cobra.Command, f runFlags, patterns []string) error {
 	if err != nil {
 		return err
 	}
+	own := *c
+	c = &own
+	if p.dialects != nil {
+		c.library.dialects = p.dialects
+	}
 	chosen, err := c.library.choose(patterns)
 	if err != nil {
 		return err
+	}
+	if !p.virtual {
+		chosen = c.library.inRotation(chosen, patterns)
 	}
 	for _, text := range patterns {
 		if alone, err := c.library.choose([]string{text}); err == nil && len(alone) == 0 && len(chosen) > 0 {
@@ -312,6 +354,10 @@ func (f *runFlags) args(patterns []string) []string {
 	}
 	if f.url != "" {
 		args = append(args, "--url", f.url)
+	} else {
+		for _, d := range f.dialects {
+			args = append(args, "--dialect", d)
+		}
 	}
 	return append(args, f.attachedArgs()...)
 }
@@ -321,6 +367,9 @@ func (f *runFlags) attachedArgs() []string {
 	var args []string
 	if f.url == "" {
 		return nil
+	}
+	for _, d := range f.dialects {
+		args = append(args, "--dialect", d)
 	}
 	if f.listen != defaultListen {
 		args = append(args, "--provider-listen", f.listen)

@@ -41,7 +41,7 @@ type session struct {
 // schedule makes the jobs: each case once before any a second time. The seed follows from the attempt alone, so that
 // a case plays the same by itself.
 func (s *session) schedule(chosen []harness.Case) {
-	canary := s.cli.library.canary.Cases()
+	canary := s.cli.library.canaries()
 	var jobs []harness.Job
 	asked := false // for the canary itself
 	for attempt := 1; attempt <= s.flags.repeat; attempt++ {

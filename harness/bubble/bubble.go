@@ -11,9 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stallwright/stallwright/fakes/dialects"
 	"github.com/stallwright/stallwright/fakes/memnet"
 	"github.com/stallwright/stallwright/fakes/provider"
-	"github.com/stallwright/stallwright/fakes/provider/openai"
 	"github.com/stallwright/stallwright/fakes/timeline"
 	"github.com/stallwright/stallwright/harness"
 	"github.com/stallwright/stallwright/harness/census"
@@ -77,7 +77,7 @@ func trial(target harness.Target, c harness.Case, seed uint64, bubble string) ve
 	}
 	var network memnet.Network
 	tl := timeline.New()
-	fake := &provider.Provider{Dialects: []provider.Dialect{openai.Dialect{}}}
+	fake := &provider.Provider{Dialects: dialects.All()}
 	stage, err := open(target, c, &network, tl, fake)
 	if err != nil {
 		return harness.Fell(c, seed, verdict.Error, verdict.Crash, "start", "the server did not start: "+err.Error())
@@ -129,7 +129,7 @@ func open(target harness.Target, c harness.Case, network *memnet.Network, tl *ti
 	go fake.Serve(atProvider) // ended and waited for by fake.Close
 	windows := harness.Production().With(c.Variant.Set)
 	server, err := target.Start(harness.Setup{
-		Windows: windows, Provider: "http://provider.test/v1", Listener: atAgent, Dial: network.DialContext,
+		Windows: windows, Provider: "http://provider.test/v1", Dialect: c.Dialect(), Listener: atAgent, Dial: network.DialContext,
 		Log: &harness.LogWriter{Timeline: tl},
 	})
 	if err != nil {

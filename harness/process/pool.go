@@ -16,8 +16,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/stallwright/stallwright/fakes/dialects"
 	"github.com/stallwright/stallwright/fakes/provider"
-	"github.com/stallwright/stallwright/fakes/provider/openai"
 	"github.com/stallwright/stallwright/harness"
 	"github.com/stallwright/stallwright/harness/census"
 	"github.com/stallwright/stallwright/harness/verdict"
@@ -70,7 +70,7 @@ func (p *Pool) Run(ctx context.Context, jobs []harness.Job, w harness.Watch) err
 		return fmt.Errorf("process: the fake provider: %w", err)
 	}
 	r := &run{
-		Pool: p, fake: &provider.Provider{Dialects: []provider.Dialect{openai.Dialect{}}},
+		Pool: p, fake: &provider.Provider{Dialects: dialects.All()},
 		provider: "http://" + listener.Addr().String() + "/v1", watch: w, countable: census.Countable(),
 	}
 	var serving sync.WaitGroup
@@ -275,11 +275,11 @@ func each(ctx context.Context, most int, tasks []func(context.Context) error) er
 }
 
 // start starts a server. The error is nil, and so is the child, when ctx ended meanwhile.
-func (r *run) start(ctx context.Context, subject string, w harness.Windows) (*child, error) {
+func (r *run) start(ctx context.Context, subject string, s harness.Set) (*child, error) {
 	if ctx.Err() != nil {
 		return nil, nil
 	}
-	c, err := startChild(ctx, r.Target.Command(harness.Setup{Windows: w, Provider: r.provider}), r.wait())
+	c, err := startChild(ctx, r.Target.Command(harness.Setup{Windows: r.windows(s), Provider: r.provider, Dialect: s.Dialect}), r.wait())
 	switch {
 	case err == nil:
 		r.log("server %d listens on %s", c.cmd.Process.Pid, c.address)
@@ -309,7 +309,7 @@ const (
 // alone plays one case on a server of its own.
 func (r *run) alone(ctx context.Context, w work) error {
 	windows := r.windows(w.c.Variant.Set)
-	c, err := r.start(ctx, starting, windows)
+	c, err := r.start(ctx, starting, w.c.Variant.Set)
 	if c == nil {
 		return err
 	}
@@ -328,7 +328,7 @@ func (r *run) shared(ctx context.Context, set harness.Set, works []work) error {
 	windows := r.windows(set)
 	subject, barren := starting, 0
 	for len(works) > 0 {
-		c, err := r.start(ctx, subject, windows)
+		c, err := r.start(ctx, subject, set)
 		if c == nil {
 			return err
 		}

@@ -19,7 +19,10 @@ const Package = "github.com/stallwright/stallwright/lifecycle/"
 
 // Target is the reference server, in this process or, when executable is not empty, as `EXECUTABLE serve`.
 func Target(executable string) harness.Target {
-	t := harness.Target{Name: "reference", Features: harness.Features(), Start: start}
+	t := harness.Target{
+		Name: "reference", Features: harness.Features(), Start: start,
+		Dialects: []string{harness.OpenAI, "responses", "anthropic", "gemini", "ollama"},
+	}
 	if executable != "" {
 		t.Command = func(s harness.Setup) harness.Command { return command(executable, s) }
 	}

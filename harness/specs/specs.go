@@ -19,7 +19,7 @@ import (
 func Describe(text, folder string, t func() *testing.T, target harness.Target, scenarios []harness.Scenario) bool {
 	return ginkgo.Describe(text, func() {
 		for _, s := range scenarios {
-			for _, c := range s.Cases() {
+			for _, c := range s.Cases(target.Dialects...) {
 				place := types.CodeLocation{FileName: folder + "/" + File(s.ID), LineNumber: 1}
 				ginkgo.It(c.ID(), place, ginkgo.Label(labels(c)...), func() {
 					judge(bubble.Play(t(), target, c, uint64(ginkgo.GinkgoRandomSeed())))
