@@ -45,7 +45,9 @@ func (l library) cases() []harness.Case {
 func (l library) of(s harness.Scenario) []harness.Case { return s.Cases(l.dialects...) }
 
 // canaries are the cases that are played before and after all others, on the first of the dialects.
-func (l library) canaries() []harness.Case { return l.canary.Cases(l.dialects[:min(1, len(l.dialects))]...) }
+func (l library) canaries() []harness.Case {
+	return l.canary.Cases(l.dialects[:min(1, len(l.dialects))]...)
+}
 
 // find returns the case of that ID, the canary's included, whatever the dialect.
 func (l library) find(id string) (harness.Case, bool) {
