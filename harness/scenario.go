@@ -166,9 +166,9 @@ func (c Case) Dialect() string { return cmp.Or(c.Variant.Set.Dialect, OpenAI) }
 
 // Cases lists the cases of a scenario on those of the dialects that it is about, variant by variant. No dialect means
 // [OpenAI].
-func (s Scenario) Cases(dialects ...string) []Case {
-	if len(dialects) == 0 {
-		dialects = []string{OpenAI}
+func (s Scenario) Cases(on ...string) []Case {
+	if len(on) == 0 {
+		on = []string{OpenAI}
 	}
 	variants := s.Variants
 	if len(variants) == 0 {
@@ -180,7 +180,7 @@ func (s Scenario) Cases(dialects ...string) []Case {
 		if about == nil {
 			about = s.Dialects
 		}
-		for _, d := range dialects {
+		for _, d := range on {
 			if about != nil && !slices.Contains(about, d) {
 				continue
 			}

@@ -62,7 +62,8 @@ type Server interface {
 type Target struct {
 	Name     string
 	Features []Feature // what it claims
-	Dialects []string  // what it can speak to its model's provider, by the fake's names
+	Dialects []string  // what it can speak to its model's provider, by the fake's names; each case is played on every one
+	Flavours []string  // of Chat Completions, besides: played when asked for
 	// Start starts it in this process; nil when it cannot.
 	Start func(Setup) (Server, error)
 	// Command says how to start it as a child process; nil when it cannot.

@@ -1,29 +1,37 @@
 package scenarios
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/stallwright/stallwright/fakes/dialects"
+	"github.com/stallwright/stallwright/harness"
+)
 
 // What not every wire can show, each as the dialects whose wire can.
 
+// chat is Chat Completions alone, with its flavours: for what is written in its own bytes.
+func chat() []string { return append([]string{harness.OpenAI}, dialects.Flavours()...) }
+
 // inPieces are those that send the arguments of a tool call piece by piece; others send a call as a whole.
-func inPieces() []string { return []string{"openai", "responses", "anthropic", "bedrock"} }
+func inPieces() []string {
+	pieces := slices.DeleteFunc(chat(), func(d string) bool { return d == "mistral" })
+	return append(pieces, "responses", "anthropic", "bedrock")
+}
 
 // inEvents are those whose streams are server-sent events, which have comments.
-func inEvents() []string { return []string{"openai", "responses", "anthropic", "gemini"} }
+func inEvents() []string { return append(chat(), "responses", "anthropic", "gemini") }
 
 // opening are those whose answer begins with a frame that says nothing yet.
-func opening() []string { return []string{"openai", "responses", "anthropic", "bedrock"} }
+func opening() []string { return append(chat(), "responses", "anthropic", "bedrock") }
 
 // finishing are those that say why the model stopped before they end the answer; with others that is one frame.
-func finishing() []string { return []string{"openai", "anthropic", "gemini", "bedrock"} }
+func finishing() []string { return append(chat(), "anthropic", "gemini", "bedrock") }
 
 // usageLast are those that can report usage a while after the model has stopped.
-func usageLast() []string { return []string{"openai", "anthropic", "bedrock"} }
+func usageLast() []string { return append(chat(), "anthropic", "bedrock") }
 
 // terminated are those with a frame that ends the answer; the others' just ends.
-func terminated() []string { return []string{"openai", "responses", "anthropic", "ollama"} }
-
-// chat is Chat Completions alone: for what is written in its own bytes.
-func chat() []string { return []string{"openai"} }
+func terminated() []string { return append(chat(), "responses", "anthropic", "ollama") }
 
 // frame is one frame of an answer, before its dialect's framing.
 type frame struct{ event, data string }
@@ -99,12 +107,12 @@ func wires() []wire {
 // wireOf is the one of a dialect. There must be one.
 func wireOf(dialect string) wire {
 	all := wires()
-	return all[slices.IndexFunc(all, func(w wire) bool { return w.dialect == dialect })]
+	return all[slices.IndexFunc(all, func(w wire) bool { return w.dialect == dialects.Base(dialect) })]
 }
 
 // onWires are the dialects that have one.
 func onWires() []string {
-	var names []string
+	names := dialects.Flavours()
 	for _, w := range wires() {
 		names = append(names, w.dialect)
 	}

@@ -41,6 +41,9 @@ func (l library) cases() []harness.Case {
 	return out
 }
 
+// allDialects are all that the fake speaks.
+func allDialects() []string { return append(dialects.Names(), dialects.Flavours()...) }
+
 // of lists the cases of one scenario.
 func (l library) of(s harness.Scenario) []harness.Case { return s.Cases(l.dialects...) }
 
@@ -55,7 +58,7 @@ func (l library) find(id string) (harness.Case, bool) {
 		if s.ID != verdict.Scenario(id) {
 			continue
 		}
-		for _, c := range s.Cases(dialects.Names()...) {
+		for _, c := range s.Cases(allDialects()...) {
 			if c.ID() == id {
 				return c, true
 			}
@@ -123,7 +126,7 @@ func (l library) evidence(guarantee string) []harness.Scenario {
 func (l library) covered() map[string]bool {
 	out := map[string]bool{}
 	for _, s := range slices.Concat(l.scenarios, l.elsewhere) {
-		for _, c := range s.Cases(dialects.Names()...) {
+		for _, c := range s.Cases(allDialects()...) {
 			for _, g := range c.Guarantees() {
 				out[g] = true
 			}

@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/stallwright/stallwright/fakes/dialects"
 	"github.com/stallwright/stallwright/harness"
 	"github.com/stallwright/stallwright/harness/process"
 	"github.com/stallwright/stallwright/harness/reference"
@@ -141,7 +140,7 @@ func (f *runFlags) register(cmd *cobra.Command) {
 			cmd.RegisterFlagCompletionFunc(flag.Name, cobra.FixedCompletions(c.words, cobra.ShellCompDirectiveNoFileComp))
 		}
 	})
-	cmd.RegisterFlagCompletionFunc("dialect", cobra.FixedCompletions(dialects.Names(), cobra.ShellCompDirectiveNoFileComp))
+	cmd.RegisterFlagCompletionFunc("dialect", cobra.FixedCompletions(allDialects(), cobra.ShellCompDirectiveNoFileComp))
 	cmd.RegisterFlagCompletionFunc("report", cobra.FixedCompletions([]string{"junit", "json"}, cobra.ShellCompDirectiveNoFileComp))
 }
 
@@ -209,9 +208,10 @@ func (f *runFlags) plan(changed func(flag string) bool) (plan, error) {
 
 // spoken are the dialects of --dialect. A server that runs already is set up for one, and stallwright cannot change that.
 func (f *runFlags) spoken(attached bool) ([]string, error) {
-	can := reference.Target("").Dialects
+	builtin := reference.Target("")
+	can := slices.Concat(builtin.Dialects, builtin.Flavours)
 	if attached {
-		can = dialects.Names()
+		can = allDialects()
 	}
 	for _, d := range f.dialects {
 		if !slices.Contains(can, d) {

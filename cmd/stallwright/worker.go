@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stallwright/stallwright/fakes/dialects"
 	"github.com/stallwright/stallwright/harness/reference"
 	"github.com/stallwright/stallwright/harness/worker"
 )
@@ -21,7 +20,7 @@ func (c *cli) workerCommand() *cobra.Command {
 			l := c.library
 			if len(files) > 0 { // the cases are those of case files
 				var err error
-				if l, _, err = c.readCases(files, dialects.Names()); err != nil {
+				if l, _, err = c.readCases(files, allDialects()); err != nil {
 					return internal(err)
 				}
 			}

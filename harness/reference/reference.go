@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/stallwright/stallwright/fakes/dialects"
 	"github.com/stallwright/stallwright/harness"
 	"github.com/stallwright/stallwright/lifecycle/config"
 	"github.com/stallwright/stallwright/lifecycle/server"
@@ -21,7 +22,7 @@ const Package = "github.com/stallwright/stallwright/lifecycle/"
 func Target(executable string) harness.Target {
 	t := harness.Target{
 		Name: "reference", Features: harness.Features(), Start: start,
-		Dialects: []string{harness.OpenAI, "responses", "anthropic", "gemini", "ollama"},
+		Dialects: []string{harness.OpenAI, "responses", "anthropic", "gemini", "ollama"}, Flavours: dialects.Flavours(),
 	}
 	if executable != "" {
 		t.Command = func(s harness.Setup) harness.Command { return command(executable, s) }
@@ -31,7 +32,7 @@ func Target(executable string) harness.Target {
 
 // agentFile is the server's config with the fake's address in it.
 func agentFile(dialect, base string) string {
-	provider := cmp.Or(dialect, config.OpenAI)
+	provider := cmp.Or(dialects.Base(dialect), config.OpenAI)
 	host := strings.TrimSuffix(base, "/v1")
 	switch dialect {
 	case "responses":
@@ -40,6 +41,9 @@ func agentFile(dialect, base string) string {
 		base = host
 	case "gemini":
 		base = host + "/v1beta"
+	}
+	if provider != dialect && provider == config.OpenAI && dialect != "" {
+		base = host + "/" + dialect + "/v1"
 	}
 	return fmt.Sprintf("[agent]\nname = \"reference\"\nsystem_prompt = \"You are the server under test.\"\n\n"+
 		"[agent.llm]\nprovider = %q\nmodel = \"stallwright\"\napi_key = \"not-a-key\"\nbase_url = %q\n", provider, base)
