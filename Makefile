@@ -1,4 +1,4 @@
-.PHONY: help build test lint mutants real examples bench fuzz update tidy clean
+.PHONY: help build test lint mutants real examples sdktest sdktest-go bench fuzz update tidy clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "%-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -23,6 +23,12 @@ real: build ## the same cases on a child process over TCP
 
 examples: build ## the examples in Python, TypeScript and Rust whose toolchains are here
 	examples/run
+
+sdktest: sdktest-go ## the official SDKs judge the fakes: Go, and Python and Node where they are here
+	@for language in python node; do test ! -x fakes/sdktest/$$language/run || fakes/sdktest/$$language/run || exit 1; done
+
+sdktest-go:
+	cd fakes/sdktest && go vet -race ./... && go test -race ./...
 
 bench: ## benchmarks, in the form benchstat reads
 	go test -run '^$$' -bench . -benchmem ./...
