@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -93,6 +94,17 @@ func TestParse(t *testing.T) {
 	}, said)
 	require.Equal(t, []harness.Feature{harness.ErrorFrames}, s.Checks[0].Needs)
 	require.Empty(t, s.Checks[2].Needs)
+}
+
+func TestPadIsBounded(t *testing.T) {
+	padded := func(pad string) error {
+		_, err := Parse("pad.yaml", []byte("case: a/b\nabout: x\nclient: [ask: {prompt: hello, pad: "+pad+"}]\nexpect: [happens: client ask]\n"), nil)
+		return err
+	}
+	require.NoError(t, padded("0"))
+	require.NoError(t, padded("2000000"))
+	require.ErrorContains(t, padded("-1"), "pad.yaml:3:36: pad is -1: want 0 to 67108864 bytes")
+	require.ErrorContains(t, padded("67108865"), "pad is 67108865: want 0 to")
 }
 
 func TestLengthsAreThoseOfTheStage(t *testing.T) {
@@ -294,14 +306,16 @@ func TestSchemaKnowsCaseFiles(t *testing.T) {
 }
 
 func TestExamples(t *testing.T) {
-	files, err := filepath.Glob("../../examples/cases/*.yaml")
+	files, err := filepath.Glob("../../examples/*s/*.yaml")
 	require.NoError(t, err)
-	require.GreaterOrEqual(t, len(files), 10)
+	files = slices.DeleteFunc(files, func(f string) bool { return strings.Contains(filepath.ToSlash(f), "/scripts/") })
+	require.GreaterOrEqual(t, len(files), 80)
 	s := compiled(t)
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			b, err := os.ReadFile(file)
 			require.NoError(t, err)
+			require.Contains(t, string(b), "case.schema.json")
 			var form struct{ Covers []string }
 			require.NoError(t, yaml.Unmarshal(b, &form))
 			_, err = Parse(file, b, form.Covers)

@@ -21,7 +21,7 @@ type act struct {
 // acts are the kinds of steps of a client, and the keys of those that take some.
 func acts() map[string][]string {
 	return map[string][]string{
-		"ask":       {"name", "prompt", "stream", "hold", "method", "path", "body"},
+		"ask":       {"name", "prompt", "pad", "stream", "hold", "method", "path", "body"},
 		"await":     nil,
 		"await-end": {"request"},
 		"leave":     {"request", "how"},
@@ -127,9 +127,13 @@ func (r *reader) word(n ast.Node, subject string, words []string) string {
 	return s
 }
 
+// mostPad bounds what a prompt is padded with: above what any server takes, and few of them fit into memory.
+const mostPad = 64 << 20
+
 // ask reads a request: its prompt, or a mapping. It streams unless it says otherwise.
 func (r *reader) ask(n ast.Node, f *file) func(*playing) {
 	a := caller.Ask{Stream: true}
+	pad := 0
 	if _, ok := n.(*ast.MappingNode); ok {
 		for _, p := range r.Pairs(n) {
 			v := r.Follow(p.Value)
@@ -144,6 +148,12 @@ func (r *reader) ask(n ast.Node, f *file) func(*playing) {
 				}
 			case "prompt":
 				r.Decode(v, &a.Prompt, p.Name)
+			case "pad":
+				r.Decode(v, &pad, p.Name)
+				if pad < 0 || pad > mostPad {
+					r.Fail(v, "", "pad is %d: want 0 to %d bytes", pad, mostPad)
+					pad = 0
+				}
 			case "stream":
 				r.Decode(v, &a.Stream, p.Name)
 			case "hold":
@@ -184,6 +194,10 @@ func (r *reader) ask(n ast.Node, f *file) func(*playing) {
 		f.needs = merged(f.needs, harness.FaultHooks)
 	}
 	return func(p *playing) {
+		a := a
+		if pad > 0 {
+			a.Prompt += " " + strings.Repeat(".", pad) // made when it plays: files are kept, this need not be
+		}
 		p.last = p.Ask(a)
 		p.asked[p.last.Name] = p.last
 	}

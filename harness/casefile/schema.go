@@ -82,6 +82,7 @@ func actSchema() node {
 		"ask": described(node{"anyOf": []any{text(), object(node{
 			"name":   described(text(), "what it is called; its number when left out"),
 			"prompt": text(),
+			"pad":    described(node{"type": "integer", "minimum": 0, "maximum": mostPad}, "so many bytes are added to the prompt"),
 			"stream": described(node{"type": "boolean"}, "true when left out"),
 			"hold":   described(node{"type": "boolean"}, "the answer stays unread until read"),
 			"method": node{"enum": []any{"GET", "POST"}}, "path": text(),
