@@ -237,7 +237,7 @@ func (c *cli) readEnvironment(cmd *cobra.Command) error {
 func (c *cli) unknownVariable(names []string) error {
 	for _, v := range c.environ() {
 		name, _, _ := strings.Cut(v, "=")
-		if !strings.HasPrefix(name, "STALLWRIGHT_") || slices.Contains(names, name) || name == mutants.Variable {
+		if !strings.HasPrefix(name, "STALLWRIGHT_") || slices.Contains(append(names, caseVariables()...), name) || name == mutants.Variable {
 			continue
 		}
 		if hint := didYouMean(name, names, ""); hint != "" {

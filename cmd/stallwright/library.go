@@ -52,9 +52,10 @@ func (l library) canaries() []harness.Case {
 	return l.canary.Cases(l.dialects[:min(1, len(l.dialects))]...)
 }
 
-// find returns the case of that ID, the canary's included, whatever the dialect.
+// find returns the case of that ID, the canary's included, whatever the dialect. Those that were put aside come last: a
+// worker that has read case files plays what comes with stallwright too.
 func (l library) find(id string) (harness.Case, bool) {
-	for _, s := range append(slices.Clone(l.scenarios), l.canary) {
+	for _, s := range slices.Concat(l.scenarios, []harness.Scenario{l.canary}, l.elsewhere) {
 		if s.ID != verdict.Scenario(id) {
 			continue
 		}
@@ -65,6 +66,10 @@ func (l library) find(id string) (harness.Case, bool) {
 		}
 	}
 	return harness.Case{}, false
+}
+
+func (l library) hasScenario(id string) bool {
+	return slices.ContainsFunc(l.scenarios, func(s harness.Scenario) bool { return s.ID == id })
 }
 
 func (l library) isCanary(id string) bool { return verdict.Scenario(id) == l.canary.ID }

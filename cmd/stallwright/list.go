@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -14,36 +15,94 @@ import (
 )
 
 func (c *cli) listCommand() *cobra.Command {
-	var guarantees, cases, features, asJSON bool
+	var guarantees, features, asJSON bool
+	var f listedCases
 	cmd := &cobra.Command{
-		Use:               "list [PATTERN...]",
-		Short:             "list what can be played and what is promised",
-		Long:              "Lists the scenarios with their claims, or cases, guarantees or features; with a PATTERN (see `stallwright run --help`)\nonly what it selects. No server is contacted.",
-		Example:           "  stallwright list first-chunk\n  stallwright list --guarantees --json",
+		Use:   "list [PATTERN...]",
+		Short: "list what can be played and what is promised",
+		Long: "Lists the scenarios with their claims, or cases, guarantees or features; with a PATTERN (see `stallwright run --help`)\nonly what it selects. No server is contacted.\n\n" +
+			"The cases of case files are among them when --cases names a file or a folder, or a stallwright.yaml in the current\n" +
+			"folder does.",
+		Example:           "  stallwright list first-chunk\n  stallwright list --guarantees --json\n  stallwright list --cases mine/",
 		ValidArgsFunction: c.complete,
-		RunE: func(_ *cobra.Command, patterns []string) error {
-			chosen, err := c.library.choose(patterns)
+		RunE: func(cmd *cobra.Command, words []string) error {
+			own := *c
+			patterns, err := own.listed(cmd, f, words)
+			if err != nil {
+				return err
+			}
+			chosen, err := own.library.choose(patterns)
 			if err != nil {
 				return err
 			}
 			switch {
 			case guarantees:
-				return c.listGuarantees(patterns, chosen, asJSON)
-			case cases:
-				return c.listCases(chosen, asJSON)
+				return own.listGuarantees(patterns, chosen, asJSON)
+			case f.shown:
+				return own.listCases(chosen, asJSON)
 			case features:
-				return c.listFeatures(chosen, asJSON)
+				return own.listFeatures(chosen, asJSON)
 			default:
-				return c.listScenarios(chosen, asJSON)
+				return own.listScenarios(chosen, asJSON)
 			}
 		},
 	}
 	cmd.Flags().BoolVar(&guarantees, "guarantees", false, "the guarantees, with their scenarios and mutants")
-	cmd.Flags().BoolVar(&cases, "cases", false, "the cases: scenarios with their variants")
+	cmd.Flags().Var(&f, "cases", "the cases: scenarios with their variants, and the case files that `PATH` names; may be repeated")
+	cmd.Flags().Lookup("cases").NoOptDefVal = "true"
+	f.registerConfig(cmd)
 	cmd.Flags().BoolVar(&features, "features", false, "what a server may offer, and how many scenarios need it")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON")
 	cmd.MarkFlagsMutuallyExclusive("guarantees", "cases", "features")
 	return cmd
+}
+
+// listedCases is the flag of list that shows cases. It stands alone or with the path of case files.
+type listedCases struct {
+	caseFlags
+	shown bool
+}
+
+func (l *listedCases) String() string { return strings.Join(l.paths, ",") }
+
+// Type is that of a flag that may stand alone.
+func (l *listedCases) Type() string { return "bool" }
+
+// Set takes a path, or true or false as a flag that stands alone does.
+func (l *listedCases) Set(v string) error {
+	l.shown = v != "false"
+	if v != "true" && v != "false" {
+		l.paths = append(l.paths, v)
+	}
+	return nil
+}
+
+// listed adds the case files that are listed to the library. It returns the words that are patterns: a word behind
+// --cases that selects nothing and is the path of a file is the flag's.
+func (c *cli) listed(cmd *cobra.Command, f listedCases, words []string) (patterns []string, err error) {
+	for _, w := range words {
+		if _, err := os.Stat(w); f.shown && err == nil && c.library.look(compile(w)).none() {
+			f.paths = append(f.paths, w)
+			continue
+		}
+		patterns = append(patterns, w)
+	}
+	// As run has it.
+	if v := c.getenv(casesVariable); v != "" && f.paths == nil {
+		f.paths = strings.Split(v, ",")
+	}
+	named := cmd.Flags().Changed("config")
+	if v := c.getenv(configVariable); v != "" && !named {
+		f.config, named = v, true
+	}
+	files, err := c.caseFiles(f.caseFlags, named)
+	if err != nil {
+		return nil, err
+	}
+	if c.library, _, err = c.addCases(files, nil); err != nil {
+		return nil, &trouble{code: exitUsage, err: err}
+	}
+	return patterns, nil
 }
 
 // table writes rows of columns.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -76,14 +77,32 @@ func (c *cli) reproVerb(cmd *cobra.Command, f runFlags, files []string) error {
 // A case that names no dialect is played on those given, or on [harness.OpenAI].
 func (c *cli) readCases(files, dialects []string, windows ...harness.Windows) (library, map[string]string, error) {
 	l := c.library
+	read, from, err := c.parseCases(files, dialects, false, windows)
+	l.scenarios, l.elsewhere = read, l.scenarios
+	return l, from, err
+}
+
+// addCases is the library with the cases of these files behind its own scenarios, and the file of each case. Its error
+// has all that is wrong with all files. Dialects are as for readCases.
+func (c *cli) addCases(files, dialects []string, windows ...harness.Windows) (library, map[string]string, error) {
+	l := c.library
+	read, from, err := c.parseCases(files, dialects, true, windows)
+	l.scenarios = append(slices.Clone(l.scenarios), read...)
+	return l, from, err
+}
+
+// parseCases reads case files. Each case has an ID of its own, and when they are played beside the library's scenarios
+// none of theirs.
+func (c *cli) parseCases(files, dialects []string, beside bool, windows []harness.Windows) ([]harness.Scenario, map[string]string, error) {
+	l := c.library
 	var guarantees []string
 	for _, g := range l.guarantees {
 		guarantees = append(guarantees, g.ID)
 	}
-	l.scenarios, l.elsewhere = nil, l.scenarios
 	if dialects == nil {
 		dialects = []string{harness.OpenAI}
 	}
+	var out []harness.Scenario
 	from := map[string]string{}
 	var errs []error
 	for _, name := range files {
@@ -97,16 +116,23 @@ func (c *cli) readCases(files, dialects []string, windows ...harness.Windows) (l
 			err = fmt.Errorf("%s: the case %s is in %s too", name, id, first)
 		case l.isCanary(id):
 			err = fmt.Errorf("%s: the case %s comes with stallwright", name, id)
+		case beside && l.hasScenario(id):
+			err = fmt.Errorf("%s: the case %s has the ID of a scenario, which is in %s", name, id, scenarioFile(id))
 		default:
 			from[id] = name
 			if read.Scenario.Dialects == nil {
 				read.Scenario.Dialects = dialects
 			}
-			l.scenarios = append(l.scenarios, read.Scenario)
+			out = append(out, read.Scenario)
 		}
 		errs = append(errs, err)
 	}
-	return l, from, errors.Join(errs...)
+	return out, from, errors.Join(errs...)
+}
+
+// scenarioFile is where the scenario of that ID is written.
+func scenarioFile(id string) string {
+	return "scenarios/" + strings.NewReplacer("/", "_", "-", "_").Replace(id) + ".go"
 }
 
 func (c *cli) readCase(name string, guarantees []string, windows []harness.Windows) (casefile.Case, error) {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -13,13 +14,16 @@ func TestExampleCasesHold(t *testing.T) {
 	all, err := filepath.Glob("../../examples/cases/*.yaml")
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, len(all), 10)
+	reports, err := filepath.Glob("../../examples/reports/*.yaml")
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, len(reports), 60)
 	named := func(name string) string { return filepath.Join("../../examples/cases", name+".yaml") }
 	for _, tc := range []struct {
 		name  string
 		files []string
 		flags []string
 	}{
-		{"in virtual time", all, nil},
+		{"in virtual time", slices.Concat(all, reports), nil},
 		{"in real time", []string{named("stall-after-two-chunks"), named("reset-in-text"), named("drain-lets-finish")}, []string{"--time", "real", "-j", "2"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -37,6 +37,7 @@ type runFlags struct {
 	ascii        bool
 	strict       bool
 	skip         []string
+	cases        caseFlags // of run alone
 	timeout      time.Duration
 	dialects     []string
 	url          string
@@ -91,6 +92,8 @@ func (c *cli) runCommand() *cobra.Command {
 			"judges what was seen.\n\n" +
 			"A PATTERN is the ID or a glob of a scenario (area/name), a case (area/name@variant), a check (case::name), a\n" +
 			"guarantee (area.name), or an area alone; * stands for letters within a part, ** for parts as well.\n\n" +
+			"Case files (see `stallwright repro --help`) that --cases or a stallwright.yaml in the current folder names are played\n" +
+			"beside the scenarios: version: 1, and cases: with a list of files and folders.\n\n" +
 			"Failure blocks and closing lines go to stdout, or the results as JSON with --format json; all else to stderr.\n" +
 			"Every long flag may also stand in the environment as STALLWRIGHT_UPPER_SNAKE. `stallwright explain exit` lists\n" +
 			"the exit codes.",
@@ -106,6 +109,7 @@ func (c *cli) runCommand() *cobra.Command {
 		},
 	}
 	f.register(cmd)
+	f.cases.register(cmd)
 	return cmd
 }
 
@@ -272,24 +276,36 @@ func (c *cli) runVerb(cmd *cobra.Command, f runFlags, patterns []string) error {
 	if err != nil {
 		return err
 	}
-	own := *c
-	c = &own
-	if p.dialects != nil {
-		c.library.dialects = p.dialects
+	var windows []harness.Windows
+	if p.attached() {
+		windows = append(windows, p.windows)
 	}
-	chosen, err := c.library.choose(patterns)
+	files, err := c.caseFiles(f.cases, cmd.Flags().Changed("config"))
+	if err != nil {
+		return err
+	}
+	own := *c
+	var from map[string]string
+	if own.library, from, err = c.addCases(files, p.dialects, windows...); err != nil {
+		return &trouble{code: exitUsage, err: err}
+	}
+	p.files = files
+	if p.dialects != nil {
+		own.library.dialects = p.dialects
+	}
+	chosen, err := own.library.choose(patterns)
 	if err != nil {
 		return err
 	}
 	if !p.virtual {
-		chosen = c.library.inRotation(chosen, patterns)
+		chosen = own.library.inRotation(chosen, patterns)
 	}
 	for _, text := range patterns {
-		if alone, err := c.library.choose([]string{text}); err == nil && len(alone) == 0 && len(chosen) > 0 {
+		if alone, err := own.library.choose([]string{text}); err == nil && len(alone) == 0 && len(chosen) > 0 {
 			c.say("stallwright: note: ", "no scenario covers "+text+" yet: nothing is shown of it")
 		}
 	}
-	return c.playChosen(cmd, f, p, chosen, patterns, nil)
+	return own.playChosen(cmd, f, p, chosen, patterns, from)
 }
 
 // playChosen plays cases of the library, reports, and ends with the exit code. The words are what they were chosen by;
@@ -340,6 +356,12 @@ func nothingLeft(patterns []string, chosen int) string {
 // args are the words of the command line that change what is tested.
 func (f *runFlags) args(patterns []string) []string {
 	args := slices.Clone(patterns)
+	for _, path := range f.cases.paths {
+		args = append(args, "--cases", path)
+	}
+	if f.cases.config != "" {
+		args = append(args, "--config", f.cases.config)
+	}
 	for _, s := range f.skip {
 		args = append(args, "--skip", s)
 	}
