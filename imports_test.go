@@ -125,6 +125,10 @@ func broken(file, to string) string {
 		if to != "harness/verdict" && to != "fakes/timeline" && !under(to, "reports") {
 			return "reports import harness/verdict and fakes/timeline"
 		}
+	case "examples":
+		if !test || to != "scenarios" && to != "harness/casefile" && to != "fakes/script" {
+			return "only the test of the examples imports what reads them"
+		}
 	default:
 		return "no rule allows this folder to import the module"
 	}
@@ -245,7 +249,9 @@ func TestBrokenRules(t *testing.T) {
 		{"reports import verdicts", "reports/junit/junit.go", module + "harness/verdict", true},
 		{"reports import the timeline", "reports/html/html.go", module + "fakes/timeline", true},
 		{"reports import no harness", "reports/html/html.go", module + "harness", false},
-		{"other folders import nothing", "examples/plain/main.go", module + "fakes/provider", false},
+		{"the test of the examples imports what reads them", "examples/examples_test.go", module + "harness/casefile", true},
+		{"examples import nothing", "examples/plain/main.go", module + "fakes/script", false},
+		{"other folders import nothing", "docs/plain/main.go", module + "fakes/provider", false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			rule := broken(test.file, test.to)
