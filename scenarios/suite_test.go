@@ -21,3 +21,16 @@ func TestScenarios(t *testing.T) {
 }
 
 var _ = specs.Describe("reference", "scenarios", func() *testing.T { return suite }, reference.Target(""), append([]harness.Scenario{scenarios.Canary()}, scenarios.All()...))
+
+var _ = specs.DescribeFiles("the cases that people hit most", "../examples/cases", func() *testing.T { return suite }, reference.Target(""), guarantees())
+
+var _ = specs.DescribeFiles("public reports", "../examples/reports", func() *testing.T { return suite }, reference.Target(""), guarantees())
+
+// guarantees are all that a case file may be evidence for.
+func guarantees() []string {
+	var out []string
+	for _, g := range scenarios.Catalogue() {
+		out = append(out, g.ID)
+	}
+	return out
+}

@@ -2,7 +2,10 @@
 package specs
 
 import (
+	"errors"
 	"fmt"
+	"io"
+	"os"
 	"strings"
 	"testing"
 
@@ -11,6 +14,7 @@ import (
 
 	"github.com/stallwright/stallwright/harness"
 	"github.com/stallwright/stallwright/harness/bubble"
+	"github.com/stallwright/stallwright/harness/casefile"
 	"github.com/stallwright/stallwright/harness/verdict"
 )
 
@@ -19,14 +23,79 @@ import (
 func Describe(text, folder string, t func() *testing.T, target harness.Target, scenarios []harness.Scenario) bool {
 	return ginkgo.Describe(text, func() {
 		for _, s := range scenarios {
-			for _, c := range s.Cases(target.Dialects...) {
-				place := types.CodeLocation{FileName: folder + "/" + File(s.ID), LineNumber: 1}
-				ginkgo.It(c.ID(), place, ginkgo.Label(labels(c)...), func() {
-					judge(bubble.Play(t(), target, c, uint64(ginkgo.GinkgoRandomSeed())))
-				})
-			}
+			it(s, folder+"/"+File(s.ID), t, target)
 		}
 	})
+}
+
+// DescribeFiles makes a container of specs of the case files in a folder, which may be evidence for these guarantees. A
+// file that cannot be read is a spec that fails, and so is one whose case has the ID of another's. A case that names no
+// dialect is played on [harness.OpenAI].
+func DescribeFiles(text, folder string, t func() *testing.T, target harness.Target, guarantees []string) bool {
+	return ginkgo.Describe(text, func() {
+		cases, err := Cases(folder, guarantees)
+		if err != nil {
+			ginkgo.It("reads "+folder, func() { ginkgo.Fail(err.Error()) })
+		}
+		for _, c := range cases {
+			if c.Scenario.Dialects == nil {
+				c.Scenario.Dialects = []string{harness.OpenAI} // the bytes that a file sends are mostly those of one wire
+			}
+			it(c.Scenario, c.File, t, target)
+		}
+	})
+}
+
+// FileCase is a case with the file that it was read from.
+type FileCase struct {
+	File string
+	casefile.Case
+}
+
+// Cases reads the case files in a folder, by name, or the one case file of that path. The error has all that is wrong with
+// all of them; the cases of the others are there all the same.
+func Cases(folder string, guarantees []string) ([]FileCase, error) {
+	files, err := casefile.Files(folder)
+	errs := []error{err}
+	var out []FileCase
+	from := map[string]string{}
+	for _, name := range files {
+		c, err := read(name, guarantees)
+		id := c.Scenario.ID
+		if err == nil && from[id] != "" {
+			err = fmt.Errorf("%s: the case %s is in %s too", name, id, from[id])
+		}
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		from[id] = name
+		out = append(out, FileCase{name, c})
+	}
+	return out, errors.Join(errs...)
+}
+
+func read(name string, guarantees []string) (casefile.Case, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return casefile.Case{}, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, casefile.MaxSize+1)) // one byte more is too long, which Parse says
+	if err != nil {
+		return casefile.Case{}, err
+	}
+	return casefile.Parse(name, data, guarantees)
+}
+
+// it makes a spec of each case of a scenario, which is written in that file.
+func it(s harness.Scenario, file string, t func() *testing.T, target harness.Target) {
+	for _, c := range s.Cases(target.Dialects...) {
+		place := types.CodeLocation{FileName: file, LineNumber: 1}
+		ginkgo.It(c.ID(), place, ginkgo.Label(labels(c)...), func() {
+			judge(bubble.Play(t(), target, c, uint64(ginkgo.GinkgoRandomSeed())))
+		})
+	}
 }
 
 // File is the name of the file that a scenario lives in.
