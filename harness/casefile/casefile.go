@@ -22,6 +22,9 @@
 // inactivity/2, 3 heartbeat, first-chunk - tick. So one file plays in virtual time with the windows of production, and
 // in real time with short ones.
 //
+// A case is about every dialect that its steps can be said in, or about those that dialects names: the bytes of a raw step
+// are those of one wire, and not every wire has a terminator.
+//
 // An event is LANE [REQUEST] KIND ["TEXT"] [no. N | last], in the words of the timeline: client text "two" no. 2,
 // provider left, process exit. A request is the name it was asked with, or its number. Without no. it is the first.
 package casefile
@@ -68,6 +71,7 @@ type file struct {
 	id, about, source string
 	set               harness.Set
 	needs             []harness.Feature
+	dialects          []string // nil when it names none
 	alone             bool
 	scripted          bool // it has a provider
 	client            []act
@@ -77,7 +81,7 @@ type file struct {
 
 // scenario makes what plays of what was read.
 func (f file) scenario(name string, data []byte) harness.Scenario {
-	s := harness.Scenario{ID: f.id, Claim: f.about, Needs: f.needs, Alone: f.alone}
+	s := harness.Scenario{ID: f.id, Claim: f.about, Needs: f.needs, Dialects: f.dialects, Alone: f.alone}
 	for _, e := range f.reached {
 		s.Reached = append(s.Reached, e.Event)
 	}

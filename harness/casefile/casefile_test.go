@@ -27,6 +27,7 @@ about: A silent model is given up.
 source: https://example.org/1
 covers: [inactivity.fires, cancel.aborts-provider]
 needs: files
+dialects: [openai, azure]
 set: {inactivity: on, shutdown: off}
 provider:
   - steps:
@@ -69,6 +70,7 @@ func TestParse(t *testing.T) {
 	s := c.Scenario
 	require.Equal(t, "inactivity/stall", s.ID)
 	require.Equal(t, "A silent model is given up.", s.Claim)
+	require.Equal(t, []string{"openai", "azure"}, s.Dialects)
 	require.True(t, s.Alone, "it signals its server")
 	require.Equal(t, []harness.Feature{harness.Files, harness.Streaming, harness.NonStreaming, harness.Signals}, s.Needs)
 	require.Equal(t, []expect.Event{{Lane: "provider", Kind: "stall"}}, s.Reached)
@@ -94,6 +96,20 @@ func TestParse(t *testing.T) {
 	}, said)
 	require.Equal(t, []harness.Feature{harness.ErrorFrames}, s.Checks[0].Needs)
 	require.Empty(t, s.Checks[2].Needs)
+}
+
+func TestDialectsAreKnown(t *testing.T) {
+	about := func(dialects string) ([]string, error) {
+		c, err := Parse("d.yaml", []byte("case: a/b\nabout: x\ndialects: "+dialects+"\nclient: [ask: hello]\nexpect: [happens: client ask]\n"), nil)
+		return c.Scenario.Dialects, err
+	}
+	one, err := about("gemini")
+	require.NoError(t, err)
+	require.Equal(t, []string{"gemini"}, one)
+	_, err = about("[openai, gemni]")
+	require.ErrorContains(t, err, `d.yaml:3:20: there is no dialect "gemni"; did you mean gemini?`)
+	_, err = about("[]")
+	require.ErrorContains(t, err, "d.yaml:3:11: dialects has no entry")
 }
 
 func TestPadIsBounded(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"github.com/stallwright/stallwright/fakes/dialects"
 	"github.com/stallwright/stallwright/fakes/script"
 	"github.com/stallwright/stallwright/harness"
 	"github.com/stallwright/stallwright/harness/caller"
@@ -37,7 +38,7 @@ type reader struct {
 
 // fileKeys are the keys of a case file.
 func fileKeys() []string {
-	return []string{"case", "about", "source", "covers", "needs", "set", "provider", "client", "reached", "expect"}
+	return []string{"case", "about", "source", "covers", "needs", "dialects", "set", "provider", "client", "reached", "expect"}
 }
 
 var caseID = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*/[a-z0-9]+(-[a-z0-9]+)*$`)
@@ -83,6 +84,7 @@ func (r *reader) file(windows []harness.Windows) file {
 	}
 	r.readCovers(at["covers"])
 	f.needs = r.features(at["needs"])
+	f.dialects = r.readDialects(at["dialects"])
 	f.set = r.set(at["set"])
 	r.worlds = worlds(f.set, windows)
 	if n := at["provider"]; n != nil {
@@ -203,6 +205,31 @@ func (r *reader) features(n ast.Node) []harness.Feature {
 			continue
 		}
 		out = merged(out, harness.Feature(word))
+	}
+	return out
+}
+
+// dialectWords are what a case may be about.
+func dialectWords() []string { return append(dialects.Names(), dialects.Flavours()...) }
+
+func (r *reader) readDialects(n ast.Node) []string {
+	var out []string
+	for _, e := range r.list(n, "dialects", mostEvents) {
+		word := r.text(e, "dialects")
+		switch {
+		case word == "":
+		case !slices.Contains(dialectWords(), word):
+			hint := script.Meant(word, dialectWords())
+			if hint == "" {
+				hint = "they are " + strings.Join(dialectWords(), ", ")
+			}
+			r.Fail(e, hint, "there is no dialect %s", script.Shown(word))
+		case !slices.Contains(out, word):
+			out = append(out, word)
+		}
+	}
+	if n != nil && out == nil && r.Err() == nil {
+		r.Fail(n, "leave it out for every one", "dialects has no entry")
 	}
 	return out
 }

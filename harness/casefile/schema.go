@@ -31,12 +31,17 @@ func Schema() []byte {
 	for _, f := range harness.Features() {
 		features = append(features, f)
 	}
+	var spoken []any
+	for _, d := range dialectWords() {
+		spoken = append(spoken, d)
+	}
 	file := object(node{
-		"case":   described(node{"type": "string", "pattern": caseID.String()}, "AREA/NAME, the ID of the case"),
-		"about":  described(node{"type": "string", "minLength": 1}, "what must be so, in a sentence"),
-		"source": described(node{"type": "string", "format": "uri"}, "where the fault was reported"),
-		"covers": described(node{"anyOf": []any{node{"type": "string"}, node{"type": "array", "items": node{"type": "string"}}}}, "the guarantees that the case is evidence for; expectations are for the first unless they say shows"),
-		"needs":  described(node{"anyOf": []any{node{"enum": features}, node{"type": "array", "items": node{"enum": features}}}}, "what the server must offer besides what the steps need"),
+		"case":     described(node{"type": "string", "pattern": caseID.String()}, "AREA/NAME, the ID of the case"),
+		"about":    described(node{"type": "string", "minLength": 1}, "what must be so, in a sentence"),
+		"source":   described(node{"type": "string", "format": "uri"}, "where the fault was reported"),
+		"covers":   described(node{"anyOf": []any{node{"type": "string"}, node{"type": "array", "items": node{"type": "string"}}}}, "the guarantees that the case is evidence for; expectations are for the first unless they say shows"),
+		"needs":    described(node{"anyOf": []any{node{"enum": features}, node{"type": "array", "items": node{"enum": features}}}}, "what the server must offer besides what the steps need"),
+		"dialects": described(node{"anyOf": []any{node{"enum": spoken}, node{"type": "array", "items": node{"enum": spoken}, "minItems": 1}}}, "the only dialects of the provider that the case is about; every one when left out"),
 		"set": described(object(node{
 			"inactivity": ref("switch"), "first-chunk": ref("switch"), "stream": ref("switch"), "heartbeat": ref("switch"), "shutdown": ref("switch"),
 		}), "the clocks that are not as usual: usually all are on but inactivity"),
