@@ -30,7 +30,7 @@ func Describe(text, folder string, t func() *testing.T, target harness.Target, s
 
 // DescribeFiles makes a container of specs of the case files in a folder, which may be evidence for these guarantees. A
 // file that cannot be read is a spec that fails, and so is one whose case has the ID of another's. A case that names no
-// dialect is played on [harness.OpenAI].
+// dialect is played on every one that the target speaks.
 func DescribeFiles(text, folder string, t func() *testing.T, target harness.Target, guarantees []string) bool {
 	return ginkgo.Describe(text, func() {
 		cases, err := Cases(folder, guarantees)
@@ -38,9 +38,6 @@ func DescribeFiles(text, folder string, t func() *testing.T, target harness.Targ
 			ginkgo.It("reads "+folder, func() { ginkgo.Fail(err.Error()) })
 		}
 		for _, c := range cases {
-			if c.Scenario.Dialects == nil {
-				c.Scenario.Dialects = []string{harness.OpenAI} // the bytes that a file sends are mostly those of one wire
-			}
 			it(c.Scenario, c.File, t, target)
 		}
 	})
