@@ -28,7 +28,7 @@ type Run struct {
 	Args    []string // the patterns, and the flags that change what is tested
 	Strict  bool     // a should counts as a must
 	Stopped string   // why the run ended early: a signal's name, "max-failures", "target lost"; "" if it did not
-	// Files has the case file of each case that was read from one.
+	// Files has, by scenario, the case file that it was read from.
 	Files map[string]string
 }
 
@@ -330,10 +330,16 @@ func (r Report) any(v verdict.Verdict, counts func(verdict.Level) bool) bool {
 // character that a shell would read otherwise.
 func (r Run) Again(res verdict.Result) string {
 	verb, what := "run", res.Case
-	if file, ok := r.Files[res.Case]; ok {
+	var on []string
+	scenario, dialect, _ := strings.Cut(res.Case, "@")
+	if file, ok := r.Files[scenario]; ok { // the form of its case is a dialect
 		verb, what = "repro", file
+		if dialect != "" && !strings.Contains(r.Server, "://") { // what a server that runs already speaks is told for all cases
+			on = []string{"--dialect", dialect}
+		}
 	}
-	words := []string{"stallwright", verb, what, "--seed", strconv.FormatUint(res.Seed, 10)}
+	words := append([]string{"stallwright", verb, what}, on...)
+	words = append(words, "--seed", strconv.FormatUint(res.Seed, 10))
 	switch {
 	case strings.Contains(r.Server, "://"):
 		words = append(words, "--url", r.Server)

@@ -137,7 +137,7 @@ func TestAgainIsACommandForAShell(t *testing.T) {
 	}{
 		{"the reference in virtual time", Run{Server: "reference", Time: "virtual"}, "stallwright run a/b@c --seed 7"},
 		{"the reference in real time", Run{Server: "reference", Time: "real"}, "stallwright run a/b@c --seed 7 --time real"},
-		{"a case file", Run{Server: "reference", Time: "real", Files: map[string]string{"a/b@c": "my case.yaml"}}, "stallwright repro 'my case.yaml' --seed 7 --time real"},
+		{"a case file", Run{Server: "reference", Time: "real", Files: map[string]string{"a/b": "my case.yaml"}}, "stallwright repro 'my case.yaml' --dialect c --seed 7 --time real"},
 		{"a URL", Run{Server: "http://127.0.0.1:80/?a&b", Time: "real"}, "stallwright run a/b@c --seed 7 --url 'http://127.0.0.1:80/?a&b'"},
 		{"a named server", Run{Server: "it's", Time: "real"}, `stallwright run a/b@c --seed 7 --server 'it'\''s'`},
 	} {
