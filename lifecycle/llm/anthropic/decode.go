@@ -17,6 +17,7 @@ import (
 const (
 	maxArguments = 1 << 20 // bytes of all tool calls of one answer: far above any schema, far below what hurts
 	maxToolCalls = 256     // above what a model has been seen to ask for at once
+	maxForeign   = 1 << 10 // foreign blocks open at once: providers send one after another
 )
 
 // types are those whose members are known.
@@ -34,6 +35,7 @@ type decoder struct {
 	finished  string          // the last stop reason
 	calls     map[int64]*call // the latest at each of the provider's indexes of blocks
 	all       []*call
+	foreign   map[int64]bool // open blocks that are neither output nor calls of ours, such as searches by the provider
 	ids       *wire.IDs
 	arguments int // bytes so far
 	usage     usage
@@ -121,9 +123,14 @@ func (d *decoder) event(name, data string) error {
 		}
 		d.usage.overwrite(m.Usage)
 	case "content_block_start":
+		if err := d.mark(e.Index, e.Block.Type); err != nil {
+			return err
+		}
 		return d.begin(e.Index, &e.Block)
 	case "content_block_delta":
 		return d.delta(e.Index, &e.Delta)
+	case "content_block_stop":
+		delete(d.foreign, e.Index)
 	case "message_delta":
 		if err := d.stop(e.Delta.StopReason); err != nil {
 			return err
@@ -137,7 +144,7 @@ func (d *decoder) event(name, data string) error {
 		}
 		return errStop
 	}
-	return nil // a ping, the end of a block, or what does not exist yet
+	return nil // a ping, or what does not exist yet
 }
 
 // whole reads a body that is one JSON text: an error, or a message that was not streamed.
@@ -230,6 +237,23 @@ func (d *decoder) begin(at int64, b *block) error {
 	return nil
 }
 
+// mark remembers which blocks are foreign: their input comes in the same deltas as that of tool calls.
+func (d *decoder) mark(at int64, kind string) error {
+	switch kind {
+	case "text", "thinking", "redacted_thinking", "tool_use", "":
+		delete(d.foreign, at)
+		return nil
+	}
+	if len(d.foreign) == maxForeign {
+		return &llm.Error{Code: llm.ProviderError, Message: fmt.Sprintf("more than %d open blocks", maxForeign)}
+	}
+	if d.foreign == nil {
+		d.foreign = make(map[int64]bool)
+	}
+	d.foreign[at] = true
+	return nil
+}
+
 func (d *decoder) open(at int64, b *block) error {
 	c := d.calls[at]
 	if c != nil && c.name == b.Name && c.id == b.ID && b.Name != "" {
@@ -271,7 +295,7 @@ func (d *decoder) delta(at int64, b *delta) error {
 	if err := d.text(llm.Text, b.Text); err != nil {
 		return err
 	}
-	if b.PartialJSON == "" {
+	if b.PartialJSON == "" || d.foreign[at] {
 		return nil
 	}
 	c := d.calls[at]

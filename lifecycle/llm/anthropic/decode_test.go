@@ -123,6 +123,8 @@ func TestDecodeStreams(t *testing.T) {
 		{"a call without an id gets one", blockOf("0", `{"type":"tool_use","id":null,"name":"f"}`) + done, []llm.Item{opened(0, "call-0", "f")}},
 		{"a null fragment is none", call + deltaOf("1", `{"partial_json":null}`) + done, []llm.Item{opened(0, "a", "f")}},
 		{"a tool of the server is not called", blockOf("0", `{"type":"server_tool_use","id":"a","name":"f","input":{}}`) + done, nil},
+		{"what a tool of the server is asked belongs to no call", blockOf("1", `{"type":"server_tool_use","id":"s","name":"s","input":{}}`) + deltaOf("1", `{"partial_json":"{}"}`) + call + deltaOf("1", `{"partial_json":"1"}`) +
+			blockOf("1", `{"type":"mcp_tool_use"}`) + deltaOf("1", `{"partial_json":"2"}`) + eventOf("content_block_stop", `,"index":1`) + deltaOf("1", `{"partial_json":"3"}`) + done, []llm.Item{opened(0, "a", "f"), arguments(0, "1"), arguments(0, "3")}},
 		{"a long line is whole", says(strings.Repeat("x", 3<<20)) + done, []llm.Item{text(strings.Repeat("x", 3<<20))}},
 		{"invalid UTF-8 is replaced", says("a\xff") + done, []llm.Item{text("a\uFFFD")}},
 	}
@@ -141,6 +143,10 @@ func TestDecodeFailures(t *testing.T) {
 	var many strings.Builder
 	for i := range 300 {
 		fmt.Fprint(&many, blockOf(fmt.Sprint(i), `{"type":"tool_use","id":"a","name":"f"}`))
+	}
+	var foreign strings.Builder
+	for i := range 1100 {
+		fmt.Fprint(&foreign, blockOf(fmt.Sprint(i), `{"type":"server_tool_use"}`))
 	}
 	const cut = "the stream ended without message_stop"
 	tests := []struct {
@@ -172,6 +178,7 @@ func TestDecodeFailures(t *testing.T) {
 		{"a call without a name", "text/event-stream", blockOf("0", `{"type":"tool_use","id":"a"}`) + done, llm.ProviderError, "tool call 0 has no name"},
 		{"too many arguments", "text/event-stream", part + part + deltaOf("2", `{"partial_json":"x"}`) + done, llm.ProviderError, "tool call arguments are larger than 1 MiB"},
 		{"too many tool calls", "text/event-stream", many.String(), llm.ProviderError, "more than 256 tool calls"},
+		{"too many open blocks", "text/event-stream", foreign.String(), llm.ProviderError, "more than 1024 open blocks"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
