@@ -1,7 +1,6 @@
 package scenarios
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 )
@@ -20,8 +19,7 @@ func deltaOf(delta string) string {
 
 // contentOf is the JSON of a chunk with text.
 func contentOf(text string) string {
-	quoted, _ := json.Marshal(text) // a string cannot fail
-	return deltaOf(fmt.Sprintf(`{"content":%s}`, quoted))
+	return deltaOf(fmt.Sprintf(`{"content":%s}`, quoted(text)))
 }
 
 // finishOf is the JSON of the chunk that ends an answer.
@@ -36,4 +34,9 @@ func events(data ...string) string {
 		b.WriteString("data: " + d + "\n\n")
 	}
 	return b.String()
+}
+
+// named is a server-sent event whose data has its name as its type, in the plainest form.
+func named(event, members string) string {
+	return wire{events: true}.plainly(typed(event, members), "\n")
 }

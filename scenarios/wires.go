@@ -1,7 +1,9 @@
 package scenarios
 
 import (
+	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/stallwright/stallwright/fakes/dialects"
 	"github.com/stallwright/stallwright/harness"
@@ -33,6 +35,14 @@ func usageLast() []string { return append(chat(), "anthropic", "bedrock") }
 // terminated are those with a frame that ends the answer; the others' just ends.
 func terminated() []string { return append(chat(), "responses", "anthropic", "ollama") }
 
+// speaking are a dialect and its flavours: for what is written in its own bytes.
+func speaking(dialect string) []string {
+	if dialect == harness.OpenAI {
+		return chat()
+	}
+	return []string{dialect}
+}
+
 // frame is one frame of an answer, before its dialect's framing.
 type frame struct{ event, data string }
 
@@ -49,18 +59,14 @@ type wire struct {
 // four bytes.
 const told = "one deux… 三 🧵 four"
 
-// wires lists one of each dialect that is text.
-func wires() []wire {
-	pieces := []string{"one ", "deux… ", "三 🧵 ", "four"}
+// wires lists one of each dialect that is text, saying these pieces one after another.
+func wires(pieces ...string) []wire {
 	chat := wire{dialect: "openai", first: 2, events: true, frames: []frame{{data: deltaOf(`{"role":"assistant","content":""}`)}}}
 	for _, p := range pieces {
 		chat.frames = append(chat.frames, frame{data: contentOf(p)})
 	}
 	chat.frames = append(chat.frames, frame{data: finishOf("stop")}, frame{data: "[DONE]"})
 
-	typed := func(event, members string) frame {
-		return frame{event, `{"type":"` + event + `",` + members + `}`}
-	}
 	responses := wire{dialect: "responses", first: 5, events: true, frames: []frame{
 		typed("response.created", `"sequence_number":0,"response":{"id":"resp_1","object":"response","status":"in_progress","model":"stallwright","output":[]}`),
 		typed("response.in_progress", `"sequence_number":1,"response":{"id":"resp_1","object":"response","status":"in_progress","model":"stallwright","output":[]}`),
@@ -68,11 +74,12 @@ func wires() []wire {
 		typed("response.content_part.added", `"sequence_number":3,"item_id":"msg_1","output_index":0,"content_index":0,"part":{"type":"output_text","text":"","annotations":[]}`),
 	}}
 	for _, p := range pieces {
-		responses.frames = append(responses.frames, typed("response.output_text.delta", `"item_id":"msg_1","output_index":0,"content_index":0,"logprobs":[],"delta":"`+p+`"`))
+		responses.frames = append(responses.frames, typed("response.output_text.delta", `"item_id":"msg_1","output_index":0,"content_index":0,"logprobs":[],"delta":`+quoted(p)))
 	}
-	whole := `{"id":"msg_1","type":"message","status":"completed","role":"assistant","content":[{"type":"output_text","text":"` + told + `","annotations":[]}]}`
+	all := quoted(strings.Join(pieces, ""))
+	whole := `{"id":"msg_1","type":"message","status":"completed","role":"assistant","content":[{"type":"output_text","text":` + all + `,"annotations":[]}]}`
 	responses.frames = append(responses.frames,
-		typed("response.output_text.done", `"item_id":"msg_1","output_index":0,"content_index":0,"text":"`+told+`"`),
+		typed("response.output_text.done", `"item_id":"msg_1","output_index":0,"content_index":0,"text":`+all),
 		typed("response.output_item.done", `"output_index":0,"item":`+whole),
 		typed("response.completed", `"response":{"id":"resp_1","object":"response","status":"completed","model":"stallwright","output":[`+whole+`],"usage":{"input_tokens":9,"output_tokens":4,"total_tokens":13}}`))
 
@@ -81,11 +88,11 @@ func wires() []wire {
 		typed("content_block_start", `"index":0,"content_block":{"type":"text","text":""}`),
 	}}
 	for _, p := range pieces {
-		anthropic.frames = append(anthropic.frames, typed("content_block_delta", `"index":0,"delta":{"type":"text_delta","text":"`+p+`"}`))
+		anthropic.frames = append(anthropic.frames, typed("content_block_delta", `"index":0,"delta":{"type":"text_delta","text":`+quoted(p)+`}`))
 	}
 	anthropic.frames = append(anthropic.frames, typed("content_block_stop", `"index":0`),
 		typed("message_delta", `"delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":4}`),
-		frame{"message_stop", `{"type":"message_stop"}`})
+		typed("message_stop", ""))
 
 	gemini := wire{dialect: "gemini", first: 1, events: true}
 	for i, p := range pieces {
@@ -93,20 +100,37 @@ func wires() []wire {
 		if i == len(pieces)-1 {
 			finish = `,"finishReason":"STOP"`
 		}
-		gemini.frames = append(gemini.frames, frame{data: `{"candidates":[{"content":{"parts":[{"text":"` + p + `"}],"role":"model"}` + finish + `,"index":0}],"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":4,"totalTokenCount":13},"modelVersion":"stallwright","responseId":"r1"}`})
+		gemini.frames = append(gemini.frames, frame{data: `{"candidates":[{"content":{"parts":[{"text":` + quoted(p) + `}],"role":"model"}` + finish + `,"index":0}],"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":4,"totalTokenCount":13},"modelVersion":"stallwright","responseId":"r1"}`})
 	}
 
 	ollama := wire{dialect: "ollama", first: 1}
 	for _, p := range pieces {
-		ollama.frames = append(ollama.frames, frame{data: `{"model":"stallwright","created_at":"2026-01-01T00:00:00Z","message":{"role":"assistant","content":"` + p + `"},"done":false}`})
+		ollama.frames = append(ollama.frames, frame{data: `{"model":"stallwright","created_at":"2026-01-01T00:00:00Z","message":{"role":"assistant","content":` + quoted(p) + `},"done":false}`})
 	}
 	ollama.frames = append(ollama.frames, frame{data: `{"model":"stallwright","created_at":"2026-01-01T00:00:00Z","message":{"role":"assistant","content":""},"done":true,"done_reason":"stop","prompt_eval_count":9,"eval_count":4}`})
 	return []wire{chat, responses, anthropic, gemini, ollama}
 }
 
-// wireOf is the one of a dialect. There must be one.
-func wireOf(dialect string) wire {
-	all := wires()
+// typed is a frame whose data has the event's name as its type.
+func typed(event, members string) frame {
+	if members != "" {
+		members = "," + members
+	}
+	return frame{event, `{"type":"` + event + `"` + members + `}`}
+}
+
+// quoted is a text in JSON.
+func quoted(text string) string {
+	b, _ := json.Marshal(text) // a string cannot fail
+	return string(b)
+}
+
+// wireOf is the one of a dialect that says what is told. There must be one.
+func wireOf(dialect string) wire { return wireSaying(dialect, "one ", "deux… ", "三 🧵 ", "four") }
+
+// wireSaying is the one of a dialect that says these pieces.
+func wireSaying(dialect string, pieces ...string) wire {
+	all := wires(pieces...)
 	return all[slices.IndexFunc(all, func(w wire) bool { return w.dialect == dialects.Base(dialect) })]
 }
 
