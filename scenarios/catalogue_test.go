@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/stallwright/stallwright/harness/invariant"
+	"github.com/stallwright/stallwright/harness/reference"
 	"github.com/stallwright/stallwright/harness/specs"
 	"github.com/stallwright/stallwright/harness/verdict"
 	"github.com/stallwright/stallwright/scenarios"
@@ -105,7 +106,12 @@ func TestScenariosAreWellFormed(t *testing.T) {
 		require.Regexp(t, scenarioID, s.ID)
 		require.NotEmpty(t, s.Claim, s.ID)
 		var areas []string
-		for _, c := range s.Cases() {
+		variants := map[string]bool{}
+		for _, v := range s.Variants { // cases of one name are taken for one that differs in its dialect alone
+			require.False(t, variants[v.Name], "%s has two variants %s", s.ID, v.Name)
+			variants[v.Name] = true
+		}
+		for _, c := range s.Cases(reference.Target("").Dialects...) {
 			require.False(t, ids[c.ID()], "%s stands twice", c.ID())
 			ids[c.ID()] = true
 			require.True(t, c.Variant.Play != nil || s.Play != nil, "%s plays nothing", c.ID())

@@ -26,6 +26,7 @@ func firstChunkNotFedByKeepalive() harness.Scenario {
 			{Name: "comments", Dialects: inEvents(), Play: kept(script.CommentForm)},
 			{Name: "empty-deltas", Play: kept(script.EmptyForm)},
 			{Name: "role-frames", Dialects: opening(), Play: kept(script.RoleForm)},
+			{Name: "pings", Dialects: pinging(), Play: kept(script.PingForm)},
 			{Name: "with-all-clocks", Set: harness.Set{Inactivity: true}, Play: kept(script.EmptyForm)},
 		},
 		Reached: []expect.Event{nth(providerKeepalive, 3)},

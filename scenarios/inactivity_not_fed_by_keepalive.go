@@ -30,6 +30,7 @@ func inactivityNotFedByKeepalive() harness.Scenario {
 			{Name: "comments", Dialects: inEvents(), Set: set, Reached: sent, Play: kept(script.CommentForm)},
 			{Name: "empty-deltas", Set: set, Reached: sent, Play: kept(script.EmptyForm)},
 			{Name: "role-frames", Dialects: opening(), Set: set, Reached: sent, Play: kept(script.RoleForm)},
+			{Name: "pings", Dialects: pinging(), Set: set, Reached: sent, Play: kept(script.PingForm)},
 			{Name: "own-heartbeats", Set: set, Reached: []expect.Event{nth(clientComment, 2)}, Play: kept("")},
 		},
 		Checks: endsAt("inactivity.not-fed-by-keepalive", providerStall, inactivityWindow),

@@ -1,6 +1,8 @@
 package scenarios
 
 import (
+	"slices"
+
 	"github.com/stallwright/stallwright/fakes/script"
 	"github.com/stallwright/stallwright/harness"
 	"github.com/stallwright/stallwright/harness/caller"
@@ -9,22 +11,36 @@ import (
 
 // providerUsageOnce: running totals are not increments, and the client is told one number once.
 func providerUsageOnce() harness.Scenario {
-	play := func(stream bool, data ...string) func(*harness.Trial) {
-		return func(t *harness.Trial) {
-			t.Script(script.Program{Steps: []script.Step{script.Raw{Bytes: events(append(data, "[DONE]")...)}, script.End{}}})
-			t.AwaitEnd(t.Ask(caller.Ask{Prompt: "hello", Stream: stream}))
-		}
+	last := script.Usage{Prompt: 9, Completion: 37}
+	reported := []script.Step{script.Role{}, script.Text{Chunks: []string{"one ", "two"}}, script.Finish{Reason: "stop"}, last, script.Done{}, script.End{}}
+	twice := slices.Insert(slices.Clone(reported), 2, script.Step(script.Usage{Prompt: 9, Completion: 13}))
+	return harness.Scenario{
+		ID:    "provider/usage-once",
+		Claim: "the client is told the usage that the model reported last, once, at the end",
+		Variants: slices.Concat([]harness.Variant{
+			counting("reported", true, reported...),
+			counting("reported-on-the-way", true, twice...),
+			counting("reported-whole", false, reported...),
+			counting("reported-on-the-way-whole", false, twice...),
+		}, usageOfChat(), usageOfResponses(), usageOfAnthropic(), usageOfGemini(), usageOfOllama()),
+		Checks: []harness.Check{
+			{Name: "the-last-value", Guarantee: "provider.usage-once", Noun: "usage", Expect: shows(expect.Says{What: clientUsage, Text: "prompt 9, completion 37, total 46"})},
+		},
 	}
-	const none = `"choices":[],`
-	first, last := `"usage":{"prompt_tokens":9,"completion_tokens":13,"total_tokens":22}`, `"usage":{"prompt_tokens":9,"completion_tokens":37,"total_tokens":46}`
-	twice := []string{contentOf("one "), contentOf("two"), finishOf("stop"), chunkOf(none + first), chunkOf(none + last)}
-	every := []string{
-		chunkOf(`"choices":[{"index":0,"delta":{"content":"one "},"finish_reason":null}],` + first),
-		chunkOf(`"choices":[{"index":0,"delta":{"content":"two"},"finish_reason":null}],` + last),
-		chunkOf(`"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],` + last),
+}
+
+// counting is an answer of a model that has counted 9 tokens of prompt and 37 of output when it ends.
+func counting(name string, stream bool, steps ...script.Step) harness.Variant {
+	v := harness.Variant{Name: name, Needs: []harness.Feature{harness.NonStreaming}, Play: func(t *harness.Trial) {
+		t.Script(script.Program{Steps: steps})
+		t.AwaitEnd(t.Ask(caller.Ask{Prompt: "hello", Stream: stream}))
+	}}
+	if !stream {
+		v.Checks = []harness.Check{{Name: "once", Guarantee: "provider.usage-once", Noun: "usage", Expect: shows(expect.Times{What: clientUsage, Min: 1, Max: 1})}}
+		return v
 	}
-	repeated := []string{contentOf("one "), contentOf("two"), chunkOf(`"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],` + last), chunkOf(none + last)}
-	streamed := []harness.Check{
+	v.Needs = []harness.Feature{harness.Streaming}
+	v.Checks = []harness.Check{
 		{Name: "once", Guarantee: "provider.usage-once", Noun: "usage", Expect: shows(expect.Times{What: clientUsage, After: clientFinish, Min: 1, Max: 1})},
 		{Name: "at-the-end", Guarantee: "provider.usage-once", Noun: "usage-before-the-end", Expect: shows(expect.Never{What: clientUsage, Before: clientFinish})},
 		{Name: "event-agrees", Guarantee: "provider.usage-once", Noun: "usage-event", Needs: []harness.Feature{harness.CustomEvents},
@@ -32,20 +48,16 @@ func providerUsageOnce() harness.Scenario {
 		{Name: "one-event", Guarantee: "provider.usage-once", Noun: "usage-event", Needs: []harness.Feature{harness.CustomEvents},
 			Expect: shows(expect.Times{What: saying(clientEvent, "aura.usage "), Min: 1, Max: 1})},
 	}
-	whole := []harness.Check{{Name: "once", Guarantee: "provider.usage-once", Noun: "usage", Expect: shows(expect.Times{What: clientUsage, Min: 1, Max: 1})}}
-	return harness.Scenario{
-		ID:       "provider/usage-once",
-		Claim:    "the client is told the usage that the model reported last, once, at the end",
-		Dialects: chat(),
-		Variants: []harness.Variant{
-			{Name: "two-chunks", Play: play(true, twice...), Checks: streamed, Needs: []harness.Feature{harness.Streaming}},
-			{Name: "every-chunk", Play: play(true, every...), Checks: streamed, Needs: []harness.Feature{harness.Streaming}},
-			{Name: "finish-and-after", Play: play(true, repeated...), Checks: streamed, Needs: []harness.Feature{harness.Streaming}},
-			{Name: "two-chunks-whole", Play: play(false, twice...), Checks: whole, Needs: []harness.Feature{harness.NonStreaming}},
-			{Name: "every-chunk-whole", Play: play(false, every...), Checks: whole, Needs: []harness.Feature{harness.NonStreaming}},
-		},
-		Checks: []harness.Check{
-			{Name: "the-last-value", Guarantee: "provider.usage-once", Noun: "usage", Expect: shows(expect.Says{What: clientUsage, Text: "prompt 9, completion 37, total 46"})},
-		},
+	return v
+}
+
+// countingIn is one in the bytes of a dialect.
+func countingIn(dialect, name string, stream bool, pieces ...string) harness.Variant {
+	var steps []script.Step
+	for _, p := range pieces {
+		steps = append(steps, script.Raw{Bytes: p})
 	}
+	v := counting(name, stream, append(steps, script.End{})...)
+	v.Dialects = []string{dialect}
+	return v
 }

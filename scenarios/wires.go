@@ -32,6 +32,9 @@ func finishing() []string { return append(chat(), "anthropic", "gemini", "bedroc
 // usageLast are those that can report usage a while after the model has stopped.
 func usageLast() []string { return append(chat(), "anthropic", "bedrock") }
 
+// pinging are those with a keepalive frame of their own.
+func pinging() []string { return []string{"responses", "anthropic"} }
+
 // terminated are those with a frame that ends the answer; the others' just ends.
 func terminated() []string { return append(chat(), "responses", "anthropic", "ollama") }
 
