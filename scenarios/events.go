@@ -35,6 +35,7 @@ var (
 	providerEnd       = expect.Event{Lane: "provider", Kind: "end"}
 	providerCut       = expect.Event{Lane: "provider", Kind: "cut"}
 	providerReset     = expect.Event{Lane: "provider", Kind: "reset"}
+	providerGarble    = expect.Event{Lane: "provider", Kind: "garble"}
 	providerHalfClose = expect.Event{Lane: "provider", Kind: "half-close"}
 	providerAwait     = expect.Event{Lane: "provider", Kind: "await"}
 
