@@ -64,3 +64,11 @@ func toleratedCall(dialect, name string, pieces ...string) harness.Variant {
 		{Name: "ends-well", Guarantee: "provider.deltas-tolerated", Noun: "end", Expect: shows(expect.InOrder{clientFinish, clientDone, saying(clientEnd, "complete")})},
 	}}
 }
+
+// limited is an answer in a dialect that reads "one two" when the model has said all that it may.
+func limited(dialect, name string, pieces ...string) harness.Variant {
+	v := tolerated(dialect, name, pieces...)
+	v.Checks = append(v.Checks, harness.Check{
+		Name: "finishes-for-length", Guarantee: "provider.deltas-tolerated", Noun: "finish", Expect: shows(expect.Says{What: clientFinish, Text: "length"})})
+	return v
+}

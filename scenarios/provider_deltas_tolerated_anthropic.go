@@ -48,6 +48,7 @@ func deltasOfAnthropic() []harness.Variant {
 		variant("no-usage-in-message-start", named("message_start", `"message":{"id":"msg_1","type":"message","role":"assistant","content":[]}`), open, one, two, closed, stop),
 		variant("several-message-deltas", start, open, one, two, closed, named("message_delta", `"delta":{},"usage":{"output_tokens":1}`), messageDelta("end_turn", `{"output_tokens":2}`), stop),
 		variant("stop-sequence", start, open, one, two, closed, named("message_delta", `"delta":{"stop_reason":"stop_sequence","stop_sequence":"three"},"usage":{"output_tokens":2}`), messageStop()),
+		limited("anthropic", "max-tokens", start, open, one, two, closed, stopped("max_tokens")),
 		calls("call-without-input", start, blockOf(0, lookup, inputDelta(0, "")), stopped("tool_use")),
 		calls("call-without-deltas", start, blockOf(0, `{"type":"tool_use","id":"toolu_1","name":"lookup","input":{"city":"Oslo"}}`), stopped("tool_use")),
 		calls("call-after-text", start, blockOf(0, textOpened, textDelta(0, "let me see")), blockOf(1, lookup, inputDelta(1, ""), inputDelta(1, `{"city":`), pinged, inputDelta(1, `"Oslo"}`)), stopped("tool_use")),

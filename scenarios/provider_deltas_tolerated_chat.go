@@ -35,6 +35,7 @@ func deltasOfChat() []harness.Variant {
 		variant("usage-with-finish", role, one, two, chunkOf(`"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],`+usage)),
 		variant("another-choice", role, one, chunkOf(`"choices":[{"index":1,"delta":{"content":"other"},"finish_reason":null}]`), two,
 			chunkOf(`"choices":[{"index":1,"delta":{},"finish_reason":"length"}]`), stop),
+		limited("openai", "finish-for-length", frames([]string{role, one, two, finishOf("length")})...),
 		calls("call-without-index", role,
 			deltaOf(`{"tool_calls":[{"id":"call_1","type":"function","function":{"name":"lookup","arguments":""}}]}`),
 			deltaOf(`{"tool_calls":[{"function":{"arguments":"{}"}}]}`), toolCalls),

@@ -42,6 +42,7 @@ func deltasOfGemini() []harness.Variant {
 		variant("null-members-of-chunks", generated(`"error":null,"promptFeedback":null,"usageMetadata":null,"candidates":[{"content":{"parts":[{"text":"one ","thought":null,"functionCall":null}],"role":null},"finishReason":null,"safetyRatings":null}]`),
 			generated(`"candidates":null`), candidate(`"content":null`), two, last),
 		variant("second-candidate", one, generated(`"candidates":[{"content":{"parts":[{"text":"other"}],"role":"model"},"finishReason":"MAX_TOKENS","index":1}]`), two, last),
+		limited("gemini", "max-tokens-in-a-chunk", one, lastParts(textPart("two"), "MAX_TOKENS")),
 		blocked,
 		calls("whole-call-without-id", partsOf(lookup), last),
 		calls("call-without-args", partsOf(`{"functionCall":{"name":"lookup"},"thoughtSignature":"c3RhbGx3cmlnaHQ="}`), last),

@@ -21,6 +21,7 @@ func deltasOfOllama() []harness.Variant {
 		variant("no-done-reason", one, two, lineOf(message+`""},"done":true,`+lastCount)),
 		variant("no-counts", one, two, lineOf(message+`""},"done":true,"done_reason":"stop"`)),
 		variant("prompt-was-cached", one, two, lineOf(message+`""},"done":true,"done_reason":"stop","eval_count":2`)),
+		limited("ollama", "done-for-length", one, two, lineOf(message+`""},"done":true,"done_reason":"length",`+lastCount)),
 		calls("call-line-without-id", saysOf(`"content":"","tool_calls":[`+lookup+`]`), done),
 		calls("call-beside-content", saysOf(`"content":"let me see","tool_calls":[{"id":"call_1","function":{"index":2,"name":"lookup","arguments":{}}}]`), done),
 		calls("call-with-null-arguments", saysOf(`"content":"","tool_calls":[{"function":{"name":"lookup","arguments":null}}]`), done),
