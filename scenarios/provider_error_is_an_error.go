@@ -86,13 +86,13 @@ func failing(name string, at expect.Event, stream bool, steps ...script.Step) ha
 func failingText(dialect, name string, stream bool, failure, rest string) harness.Variant {
 	v := failing(name, providerRaw, stream,
 		script.Role{}, script.Text{Chunks: []string{"one "}}, script.Raw{Bytes: failure}, script.Raw{Bytes: rest}, script.End{})
-	v.Dialects = []string{dialect}
+	v.Dialects = speaking(dialect)
 	return v
 }
 
 // failingAtOnce is one that fails before it has begun.
 func failingAtOnce(dialect, name string, stream bool, failure string) harness.Variant {
 	v := failing(name, providerRaw, stream, script.Raw{Bytes: failure}, script.Raw{Bytes: wireOf(dialect).whole("\n")}, script.End{})
-	v.Dialects = []string{dialect}
+	v.Dialects = speaking(dialect)
 	return v
 }

@@ -58,6 +58,6 @@ func countingIn(dialect, name string, stream bool, pieces ...string) harness.Var
 		steps = append(steps, script.Raw{Bytes: p})
 	}
 	v := counting(name, stream, append(steps, script.End{})...)
-	v.Dialects = []string{dialect}
+	v.Dialects = speaking(dialect)
 	return v
 }
