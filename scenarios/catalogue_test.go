@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/stallwright/stallwright/fakes/dialects"
 	"github.com/stallwright/stallwright/harness/invariant"
-	"github.com/stallwright/stallwright/harness/reference"
 	"github.com/stallwright/stallwright/harness/specs"
 	"github.com/stallwright/stallwright/harness/verdict"
 	"github.com/stallwright/stallwright/scenarios"
@@ -111,7 +111,7 @@ func TestScenariosAreWellFormed(t *testing.T) {
 			require.False(t, variants[v.Name], "%s has two variants %s", s.ID, v.Name)
 			variants[v.Name] = true
 		}
-		for _, c := range s.Cases(reference.Target("").Dialects...) {
+		for _, c := range s.Cases(slices.Concat(dialects.Names(), dialects.Flavours())...) {
 			require.False(t, ids[c.ID()], "%s stands twice", c.ID())
 			ids[c.ID()] = true
 			require.True(t, c.Variant.Play != nil || s.Play != nil, "%s plays nothing", c.ID())
