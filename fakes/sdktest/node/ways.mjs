@@ -91,7 +91,7 @@ const responsesUsage = (usage) =>
   ];
 
 function response(got, r) {
-  got.text = r.output_text;
+  got.text = r.output_text ?? "";
   got.calls = [];
   for (const item of r.output) {
     if (item.type === "reasoning") got.think = item.summary.map((part) => part.text).join("");

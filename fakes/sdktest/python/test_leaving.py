@@ -38,7 +38,7 @@ def is_whole(way):
 def test_no_headers(play, naps, way):
     session = play("- stall: forever")
     error, requests = NO_HEADERS[way.partition(" ")[0]]
-    got, failed, _ = ask(session, way, timeout=0.2)
+    got, failed, _ = ask(session, way, timeout=0.4)
     assert failed.startswith(error)
     session.close()
     assert len(session.details("left")) == requests, session.story()
@@ -51,7 +51,7 @@ def test_headers_and_no_more(play, naps, way):
     session = play("- headers\n- stall: forever")
     # A body in one piece is part of the attempt, a stream is not.
     error, requests = (NO_HEADERS if is_whole(way) else IN_THE_STREAM)[way.partition(" ")[0]]
-    got, failed, _ = ask(session, way, timeout=0.2)
+    got, failed, _ = ask(session, way, timeout=0.4)
     assert failed.startswith(error)
     session.close()
     assert len(session.details("left")) == requests, session.story()
@@ -67,7 +67,7 @@ def test_silence_in_the_stream(play, way):
         """
     )
     error, _ = IN_THE_STREAM[way.partition(" ")[0]]
-    got, failed, _ = ask(session, way, timeout=0.3)
+    got, failed, _ = ask(session, way, timeout=0.5)
     assert got.text == "one two "
     assert failed.startswith(error)
     session.close()
