@@ -9,8 +9,12 @@ import (
 	"github.com/stallwright/stallwright/fakes/dialects"
 )
 
+// google stands for a request with the headers of Google's clients.
+const google = "google"
+
 func TestEachRequestHasOneDialect(t *testing.T) {
 	for _, tc := range []struct{ name, method, path, body, want string }{
+		{"Google's clients ask for their models under /v1", "GET", "/v1/models", google, "gemini"},
 		{"Chat Completions", "POST", "/v1/chat/completions", `{"model":"m","stream":true}`, "openai"},
 		{"a flavour of it has its name in the path", "POST", "/deepseek/v1/chat/completions", `{"model":"m"}`, "deepseek"},
 		{"the path of OpenRouter itself is no flavour's", "POST", "/api/v1/chat/completions", `{"model":"m"}`, "openai"},
@@ -28,7 +32,11 @@ func TestEachRequestHasOneDialect(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			got := ""
 			for _, d := range dialects.All() {
-				if req, answer := d.Recognise(httptest.NewRequest(tc.method, tc.path, nil), []byte(tc.body)); answer != nil || req.Fixed != nil {
+				r := httptest.NewRequest(tc.method, tc.path, nil)
+				if tc.body == google {
+					r.Header.Set("X-Goog-Api-Key", "k")
+				}
+				if req, answer := d.Recognise(r, []byte(tc.body)); answer != nil || req.Fixed != nil {
 					got = d.Name()
 					break
 				}

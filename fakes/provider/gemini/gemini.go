@@ -27,7 +27,9 @@ func (Dialect) Name() string { return "gemini" }
 // Recognise reads a request by its path, which says whether it wants a stream, and its JSON body.
 func (d Dialect) Recognise(r *http.Request, body []byte) (provider.Request, provider.Answer) {
 	path := r.URL.Path
-	if r.Method == http.MethodGet && strings.HasSuffix(path, "/v1beta/models") {
+	// Under /v1 OpenAI's stands as well: a client of Google's tells itself by its headers.
+	own := r.Header.Get("X-Goog-Api-Key") != "" || r.Header.Get("X-Goog-Api-Client") != ""
+	if r.Method == http.MethodGet && (strings.HasSuffix(path, "/v1beta/models") || own && strings.HasSuffix(path, "/v1/models")) {
 		return provider.Request{Fixed: d.models()}, nil
 	}
 	at := strings.LastIndexByte(path, ':')
@@ -48,6 +50,7 @@ func (d Dialect) Recognise(r *http.Request, body []byte) (provider.Request, prov
 		GenerationConfig struct {
 			ThinkingConfig struct {
 				IncludeThoughts bool `json:"includeThoughts"`
+				Snake           bool `json:"include_thoughts"` // as Google's client for Python spells it
 			} `json:"thinkingConfig"`
 		} `json:"generationConfig"`
 	}
@@ -60,7 +63,7 @@ func (d Dialect) Recognise(r *http.Request, body []byte) (provider.Request, prov
 	return req, &answer{
 		model: req.Model, id: strconv.FormatUint(sum.Sum64()|1<<63, 16),
 		stream: req.Stream, sse: req.Stream && r.URL.Query().Get("alt") == "sse",
-		thoughts: in.GenerationConfig.ThinkingConfig.IncludeThoughts, prompt: promptTokens,
+		thoughts: in.GenerationConfig.ThinkingConfig.IncludeThoughts || in.GenerationConfig.ThinkingConfig.Snake, prompt: promptTokens,
 	}
 }
 

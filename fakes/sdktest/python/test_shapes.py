@@ -316,9 +316,7 @@ REQUEST = {
 def cases():
     for shape in SHAPES:
         for way in WAYS:
-            # google-genai asks with include_thoughts, which the API takes as well as includeThoughts; the fake does not.
-            deaf = [pytest.mark.xfail(reason="the fake reads includeThoughts only")] if shape.think and "gemini" in way else []
-            yield pytest.param(shape, way, marks=deaf, id=f"{shape.name}: {way}")
+            yield pytest.param(shape, way, id=f"{shape.name}: {way}")
 
 
 @pytest.mark.parametrize(("shape", "way"), list(cases()))

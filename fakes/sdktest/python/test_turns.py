@@ -167,8 +167,7 @@ def test_lists_of_models(bare):
     "options",
     [
         {"api_version": "v1beta"},
-        # google-genai 3.6.1 asks under /v1 by itself, where the fake lists the models of OpenAI to whoever asks.
-        pytest.param({}, marks=pytest.mark.xfail(reason="the fake knows Gemini's list under /v1beta only")),
+        {},  # google-genai 3.6.1 asks under /v1 by itself
     ],
 )
 def test_list_of_google_models(bare, options):
