@@ -34,7 +34,7 @@ type Split struct {
 // Status answers with this HTTP status and body in place of a stream.
 type Status struct {
 	Code        int               `yaml:"code"`
-	ContentType string            `yaml:"content-type,omitempty"` // application/json when empty
+	ContentType string            `yaml:"content-type,omitempty"` // the dialect's own for an error when empty
 	Body        string            `yaml:"body,omitempty"`         // the dialect's own error body for the code when empty
 	Header      map[string]string `yaml:"header,omitempty"`       // such as Retry-After
 	Blank       bool              `yaml:"blank,omitempty"`        // the body is empty
@@ -58,7 +58,8 @@ type Garble struct {
 	How string `yaml:"how,omitempty"` // one of Garbles; brace when empty
 }
 
-// Garbles are the ways to break a frame. All but brace and plain are about server-sent events.
+// Garbles are the ways to break a frame. Those between plain and utf-8 are about server-sent events, the last two about
+// frames that have checksums.
 func Garbles() []string {
 	return []string{
 		"brace",    // the last brace of its JSON is missing
@@ -68,6 +69,9 @@ func Garbles() []string {
 		"no-event", // its event name is missing
 		"no-data",  // its data is empty
 		"utf-8",    // a byte that is no UTF-8 stands in its text
+
+		"crc",         // the checksum at its end is wrong
+		"prelude-crc", // the checksum of the lengths at its beginning is wrong, and that at its end is right
 	}
 }
 

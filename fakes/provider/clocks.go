@@ -18,7 +18,7 @@ type clocks struct {
 // tick takes note of a frame that has left now, by its kind.
 func (c *clocks) tick(kind string) {
 	switch kind {
-	case script.Comment{}.Kind(), fault.Lines{}.Kind():
+	case script.Comment{}.Kind(), string(script.BlankForm), fault.Lines{}.Kind():
 		return
 	case script.Text{}.Kind(), script.Think{}.Kind(), script.Refusal{}.Kind(), script.Flood{}.Kind(), script.Tool{}.Kind(), script.ToolChunk{}.Kind():
 		c.progress = time.Now()

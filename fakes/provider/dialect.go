@@ -28,6 +28,7 @@ type Request struct {
 	Stream  bool
 	Attempt int    // the client's own retry count plus one, 0 where it does not say
 	Fixed   []byte // when not nil: the JSON that answers the request with no program, such as a list of models
+	Status  int    // the HTTP status of Fixed, 200 when 0; one from 400 leaves the request to any other dialect that knows more
 }
 
 // Answer renders one answer. It is used by one goroutine, may keep state between frames (ids, which block is open),
@@ -38,7 +39,8 @@ type Answer interface {
 	Header(h http.Header, status int, stream bool)
 	// Append appends the bytes of frame n, from 0, of a step to dst: chunk n of a Text or Think; of a Tool its
 	// opening and then its fragments; else there is one. What the dialect has no form for appends nothing, and is
-	// not recorded.
+	// not recorded. Of an answer in one piece it is asked for no step but a Ping: blanks that go before the body, if
+	// the dialect has them; anything else is not sent.
 	Append(dst []byte, step script.Step, n int) []byte
 	// Body is the JSON of an answer in one piece: what the steps say when status is below 400 (Text, Think, Tool,
 	// Usage, Finish, Error; others are left out), else the dialect's error for that status.

@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/stallwright/stallwright/fakes/fault"
+	"github.com/stallwright/stallwright/fakes/provider"
+	"github.com/stallwright/stallwright/fakes/provider/openai"
 	. "github.com/stallwright/stallwright/fakes/script"
 )
 
@@ -85,6 +87,95 @@ func TestHeadersAreAsTheScriptSays(t *testing.T) {
 		_, _, err = w.ask(streaming)
 		require.NoError(t, err)
 	})
+}
+
+// keeping is an answer in one piece that is kept alive by blank lines.
+const keeping = "\n\n\n"
+
+func TestBlankLinesBeforeAnAnswerInOnePiece(t *testing.T) {
+	tests := []struct {
+		name  string
+		steps []Step
+		head  string // what the head says of the body's length
+		body  string // what it begins with
+		want  []string
+	}{
+		{"behind a silence", []Step{Keepalive{Form: BlankForm, Every: time.Second}, fault.Stall{For: 3500 * time.Millisecond}, Text{Chunks: []string{"one"}}, Done{}, Pause{For: time.Minute}, End{Close: true}},
+			"Transfer-Encoding: chunked\r\n", keeping + `{"id":`,
+			[]string{"#1 stall 3.5s", "#1 headers 200", "#1 keepalive blank", "#1 keepalive blank", "#1 keepalive blank", "#1 text one", "#1 done", "#1 end"}},
+		{"between what is said", []Step{Keepalive{Form: BlankForm, Every: 2 * time.Second}, Text{Chunks: []string{"one", "two", "three"}, Every: 3500 * time.Millisecond}, End{Close: true}},
+			"Transfer-Encoding: chunked\r\n", keeping + `{"id":`,
+			[]string{"#1 headers 200", "#1 keepalive blank", "#1 keepalive blank", "#1 keepalive blank", "#1 text one", "#1 text two", "#1 text three", "#1 end"}},
+		{"of which half is left by a cut", []Step{Keepalive{Form: BlankForm, Every: time.Second}, Text{Chunks: []string{"one"}}, Pause{For: 3500 * time.Millisecond}, fault.Cut{}},
+			"Transfer-Encoding: chunked\r\n", keeping + `{"id":`, []string{"#1 headers 200", "#1 keepalive blank", "#1 keepalive blank", "#1 keepalive blank", "#1 cut"}},
+		{"are left out by a dialect without a ping", []Step{Keepalive{Form: PingForm, Every: time.Second}, Ping{}, fault.Stall{For: 3500 * time.Millisecond}, Text{Chunks: []string{"one"}}, Done{}, End{Close: true}},
+			"Content-Length: ", `{"id":`, []string{"#1 stall 3.5s", "#1 headers 200", "#1 text one", "#1 done", "#1 end"}},
+		{"are what forms of a stream are not", []Step{Keepalive{Form: EmptyForm, Every: time.Second}, Comment{Text: "x"}, fault.Stall{For: 3500 * time.Millisecond}, Text{Chunks: []string{"one"}}, Done{}, End{Close: true}},
+			"Content-Length: ", `{"id":`, []string{"#1 stall 3.5s", "#1 headers 200", "#1 text one", "#1 done", "#1 end"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			inBubble(t, func(w *world) {
+				w.open(Program{Steps: test.steps})
+				raw, err := w.raw(whole)
+				require.NoError(t, err)
+				require.Contains(t, raw, test.head)
+				body := ""
+				if strings.Contains(raw, "chunked") {
+					body = strings.Join(chunks(t, raw+"0\r\n"), "") // a cut has no last one
+				} else {
+					_, body, _ = strings.Cut(raw, "\r\n\r\n")
+				}
+				require.True(t, strings.HasPrefix(body, test.body), body)
+				require.Equal(t, append([]string{"#1 " + askedWhole}, test.want...), w.events())
+			})
+		})
+	}
+}
+
+func TestPingOfADialectBeforeAnAnswerInOnePiece(t *testing.T) {
+	inBubble(t, func(w *world) {
+		w.p.Dialects[0] = openai.Dialect{Flavour: openai.DeepSeek}
+		w.open(Program{Steps: []Step{Headers{Gzip: true}, Ping{}, Pause{For: time.Second}, Keepalive{Form: PingForm, Every: time.Second}, Pause{For: 2500 * time.Millisecond}, Text{Chunks: []string{"one"}}, Done{}, End{}}})
+		_, body, err := w.ask(whole)
+		require.NoError(t, err)
+		require.True(t, strings.HasPrefix(body, keeping+"{"), body)
+		require.True(t, json.Valid([]byte(body)))
+		require.Equal(t, seconds(0), w.at("ping"))
+		require.Equal(t, seconds(2, 3), w.at("keepalive"))
+		e := w.await("end")
+		require.Contains(t, e.Detail, "frames=4")
+	})
+}
+
+func TestStatusKeepsTheDialectsOwnType(t *testing.T) {
+	tests := []struct {
+		name string
+		d    provider.Dialect
+		code int
+		want string
+	}{
+		{"JSON", openai.Dialect{}, 400, "application/json"},
+		{"DeepSeek's of a bad request", openai.Dialect{Flavour: openai.DeepSeek}, 400, "application/octet-stream"},
+		{"DeepSeek's of another", openai.Dialect{Flavour: openai.DeepSeek}, 402, "application/json"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			inBubble(t, func(w *world) {
+				w.p.Dialects[0] = test.d
+				w.open(
+					Program{Steps: []Step{fault.Status{Code: test.code}}},
+					Program{Steps: []Step{fault.Status{Code: test.code, ContentType: "text/html"}}},
+					Program{Steps: []Step{fault.Status{Code: test.code, Header: map[string]string{"Content-Type": "text/plain"}}}},
+				)
+				for _, want := range []string{test.want, "text/html", "text/plain"} {
+					resp, _, err := w.ask(streaming)
+					require.NoError(t, err)
+					require.Equal(t, want, resp.Header.Get("Content-Type"))
+				}
+			})
+		})
+	}
 }
 
 const askedWhole = "request POST /v1/chat/completions model=gpt-x stream=false attempt=0"

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"bytes"
 	"time"
 
 	"github.com/stallwright/stallwright/fakes/fault"
@@ -9,7 +10,7 @@ import (
 
 // keepalive begins or ends keepalives. Each is rendered when it is due: some dialects number their frames.
 func (pl *play) keepalive(k script.Keepalive) {
-	if k.Every == 0 || !pl.req.Stream || (k.For > 0 && k.Every > k.For) {
+	if k.Every == 0 || (k.For > 0 && k.Every > k.For) {
 		pl.x.Keepalive(time.Time{}, 0, nil)
 		return
 	}
@@ -29,6 +30,9 @@ func (pl *play) beat(k script.Keepalive) error {
 	if pl.batch.leaving && pl.shape.gzip != nil {
 		return nil // compressed bytes cannot overtake each other
 	}
+	if !pl.req.Stream {
+		return pl.blank(k.Form, k.Kind(), string(k.Form))
+	}
 	pl.head(true, -1)
 	frame := pl.heartbeat(k.Form)
 	if len(frame) == 0 {
@@ -44,8 +48,32 @@ func (pl *play) beat(k script.Keepalive) error {
 		pl.record(fault.Lines{}.Kind(), "")
 	}
 	pl.sent.frames++
-	pl.sent.tick(string(k.Form)) // a comment is no event
+	pl.sent.tick(string(k.Form)) // neither a comment nor a blank line is an event
 	pl.record(k.Kind(), string(k.Form))
+	return nil
+}
+
+// blank sends a keepalive before an answer in one piece: what a JSON parser leaves out, so that no length can be said
+// any more. It sends nothing where the dialect has no such ping, for the other forms, and behind the answer.
+func (pl *play) blank(form script.Form, kind, detail string) error {
+	var frame []byte
+	switch form {
+	case script.BlankForm:
+		frame = []byte("\n")
+	case script.PingForm:
+		frame = pl.answer.Append(nil, script.Ping{}, 0)
+	}
+	if pl.answered || len(frame) == 0 || len(bytes.TrimSpace(frame)) > 0 {
+		return nil
+	}
+	pl.head(false, -1)
+	pl.shape.compress(&frame)
+	if err := pl.x.Put(frame); err != nil {
+		return err
+	}
+	pl.tell()
+	pl.sent.frames++
+	pl.record(kind, detail)
 	return nil
 }
 
@@ -61,6 +89,11 @@ func (pl *play) heartbeat(form script.Form) []byte {
 	case script.EmptyDataForm:
 		if pl.shape.framing == sse {
 			return []byte("data:\n\n")
+		}
+		return nil
+	case script.BlankForm:
+		if pl.shape.framing != messages {
+			return []byte("\n")
 		}
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -53,6 +54,7 @@ type Provider struct {
 	Dialects []Dialect    // asked in order
 	Fallback *Session     // answers requests that carry no marker; nil refuses them
 	Other    http.Handler // answers, outside every session, requests with no marker that no dialect recognises; nil refuses them
+	Reserved string       // when not empty: requests whose path begins so are for Other alone, marker or not
 
 	MaxBody    int64         // bytes of a request's body, 8 MiB when 0
 	MaxConns   int           // connections open at once under Serve, 4096 when 0; more are closed when accepted
@@ -176,12 +178,22 @@ func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // choose finds the program for a request. When there is none it answers by itself and returns nil.
 func (p *Provider) choose(w http.ResponseWriter, r *http.Request, body []byte, tooLong bool, arrived time.Time) *play {
+	if p.Reserved != "" && strings.HasPrefix(r.URL.Path, p.Reserved) && p.Other != nil {
+		if tooLong {
+			(&refusal{status: http.StatusRequestEntityTooLarge, why: fmt.Sprintf("a body above %d bytes", p.maxBody())}).send(w)
+			return nil
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		p.Other.ServeHTTP(w, r)
+		return nil
+	}
 	got := recognised{tooLong: tooLong}
 	if !tooLong {
 		got = p.recognise(r, body)
 	}
 	if got.req.Fixed != nil {
 		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(orElse(got.req.Status, http.StatusOK))
 		w.Write(got.req.Fixed)
 		return nil
 	}
@@ -206,12 +218,19 @@ type recognised struct {
 }
 
 func (p *Provider) recognise(r *http.Request, body []byte) recognised {
+	var missing recognised
 	for _, d := range p.Dialects {
-		if req, answer := d.Recognise(r, body); answer != nil || req.Fixed != nil {
+		switch req, answer := d.Recognise(r, body); {
+		case answer == nil && req.Fixed == nil:
+		case req.Fixed != nil && req.Status >= 400:
+			if missing.dialect == nil {
+				missing = recognised{dialect: d, req: req}
+			}
+		default:
 			return recognised{dialect: d, req: req, answer: answer}
 		}
 	}
-	return recognised{}
+	return missing
 }
 
 var errClosed = fmt.Errorf("provider: %w", net.ErrClosed)

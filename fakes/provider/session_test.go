@@ -15,6 +15,7 @@ import (
 
 	"github.com/stallwright/stallwright/fakes/memnet"
 	"github.com/stallwright/stallwright/fakes/provider"
+	"github.com/stallwright/stallwright/fakes/provider/openai"
 	. "github.com/stallwright/stallwright/fakes/script"
 	"github.com/stallwright/stallwright/fakes/timeline"
 )
@@ -245,6 +246,30 @@ func TestOtherHandlerAnswersWhatNoDialectRecognises(t *testing.T) {
 		b, err := io.ReadAll(resp.Body)
 		require.NoError(t, err)
 		require.Equal(t, "echo", string(b))
+		require.Zero(t, w.p.Strays())
+	})
+}
+
+func TestAModelThatIsNotThere(t *testing.T) {
+	inBubble(t, func(w *world) {
+		w.p.Dialects = []provider.Dialect{openai.Dialect{}, openai.Dialect{Models: []string{"other"}}}
+		for _, test := range []struct {
+			path   string
+			status int
+			want   string
+		}{
+			{"/v1/models/none", 404, `"code":"model_not_found"`},
+			{"/v1/models/other", 200, `{"id":"other"`}, // a dialect further down knows it
+		} {
+			resp, err := w.client.Get("http://" + address + test.path)
+			require.NoError(t, err)
+			b, err := io.ReadAll(resp.Body)
+			require.NoError(t, err)
+			resp.Body.Close()
+			require.Equal(t, test.status, resp.StatusCode)
+			require.Equal(t, "application/json", resp.Header.Get("Content-Type"))
+			require.Contains(t, string(b), test.want)
+		}
 		require.Zero(t, w.p.Strays())
 	})
 }

@@ -3,7 +3,9 @@ package provider
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/binary"
 	"encoding/json"
+	"hash/crc32"
 	"strings"
 
 	"github.com/stallwright/stallwright/fakes/fault"
@@ -13,10 +15,10 @@ import (
 type framing int
 
 const (
-	other  framing = iota
-	sse            // server-sent events
-	ndjson         // a JSON a line
-	binary         // messages with lengths and checksums
+	other    framing = iota
+	sse              // server-sent events
+	ndjson           // a JSON a line
+	messages         // with lengths and checksums
 )
 
 func framingOf(contentType string) framing {
@@ -27,7 +29,7 @@ func framingOf(contentType string) framing {
 	case "application/x-ndjson", "application/ndjson", "application/jsonl":
 		return ndjson
 	case "application/vnd.amazon.eventstream":
-		return binary
+		return messages
 	}
 	return other
 }
@@ -75,8 +77,13 @@ func (s *shape) broken(frame []byte, how, text string) []byte {
 			return bytes.Join([][]byte{frame[:first], frame[last+1:]}, []byte("Internal Server Error"))
 		}
 		return nil
+	case "crc", "prelude-crc":
+		if s.framing == messages {
+			return missummed(frame, how == "prelude-crc")
+		}
+		return nil
 	case "utf-8":
-		if s.framing == binary || (s.framing == sse && !hasData(frame)) {
+		if s.framing == messages || (s.framing == sse && !hasData(frame)) {
 			return nil
 		}
 		if at := textAt(frame, text); at >= 0 {
@@ -105,6 +112,34 @@ func (s *shape) broken(frame []byte, how, text string) []byte {
 		return nil
 	}
 	return out
+}
+
+// missummed inverts a byte of a checksum of the last message in a binary frame: that at its end, or with prelude that of
+// its lengths. It returns nil when the frame holds no whole messages.
+func missummed(frame []byte, prelude bool) []byte {
+	const least = 16 // two lengths and two checksums
+	at := 0
+	for rest := frame; ; rest = frame[at:] {
+		if len(rest) < least {
+			return nil
+		}
+		length := int(binary.BigEndian.Uint32(rest))
+		if length < least || length > len(rest) {
+			return nil
+		}
+		if length == len(rest) {
+			break
+		}
+		at += length
+	}
+	end := len(frame) - 4
+	if prelude {
+		frame[at+11] ^= 0xff
+		binary.BigEndian.PutUint32(frame[end:], crc32.ChecksumIEEE(frame[at:end]))
+	} else {
+		frame[end+3] ^= 0xff
+	}
+	return frame
 }
 
 // textAt is where the text stands in a frame, as it is or as JSON escapes it; else where some string of it begins.

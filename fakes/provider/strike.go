@@ -95,7 +95,9 @@ func (pl *play) fail(f fault.Status) error {
 	pl.status = f.Code
 	h := http.Header{}
 	pl.answer.Header(h, f.Code, false)
-	h.Set("Content-Type", orElse(f.ContentType, "application/json"))
+	if f.ContentType != "" {
+		h.Set("Content-Type", f.ContentType)
+	}
 	h.Set("Content-Length", strconv.Itoa(len(pl.frame)))
 	if !pl.keep {
 		h.Set("Connection", "close")

@@ -2,6 +2,7 @@ package provider
 
 import (
 	"slices"
+	"time"
 
 	"github.com/stallwright/stallwright/fakes/fault"
 	"github.com/stallwright/stallwright/fakes/script"
@@ -23,6 +24,8 @@ func (pl *play) collect(step script.Step) error {
 		if !pl.answered {
 			pl.said = append(pl.said, step)
 		}
+	case script.Ping:
+		return pl.blank(script.PingForm, step.Kind(), "")
 	case script.Done:
 		if pl.answered {
 			return nil
@@ -63,6 +66,7 @@ func (pl *play) reply() error {
 		return nil
 	}
 	pl.answered = true
+	pl.x.Keepalive(time.Time{}, 0, nil) // nothing may stand behind the body
 	pl.whole()
 	garbled := pl.shape.garble(&pl.frame, pl.text())
 	pl.shape.compressAll(&pl.frame)

@@ -154,7 +154,8 @@ type Ping struct{}
 type Empty struct{}
 
 // Keepalive sends a frame that carries no output every so often, behind all steps that follow, until For is over,
-// the program ends, or a Keepalive with Every 0.
+// the program ends, or a Keepalive with Every 0. Before an answer in one piece it sends blank lines, and those pings of
+// the dialect that are such.
 type Keepalive struct {
 	Form  Form          `yaml:"form"`
 	Every time.Duration `yaml:"every"`
@@ -171,6 +172,7 @@ const (
 	EmptyForm     Form = "empty"      // an empty delta
 	EmptyDataForm Form = "empty-data" // a data line with nothing in it
 	RoleForm      Form = "role"       // the opening frame again
+	BlankForm     Form = "blank"      // a blank line, which is allowed before an answer in one piece too
 )
 
 // Pause lets time go by: pace, not a fault.

@@ -164,7 +164,7 @@ func validate(s Step) error {
 		if s.Every == 0 && s.Form == "" {
 			return nil
 		}
-		if err := oneOf("form", string(s.Form), string(CommentForm), string(PingForm), string(EmptyForm), string(EmptyDataForm), string(RoleForm)); err != nil {
+		if err := oneOf("form", string(s.Form), string(CommentForm), string(PingForm), string(EmptyForm), string(EmptyDataForm), string(RoleForm), string(BlankForm)); err != nil {
 			return err
 		}
 		if err := positive("for", s.For); err != nil {

@@ -117,7 +117,7 @@ func words() map[string]word {
 		"ping":    {about: "Sends the dialect's own keepalive frame."},
 		"empty":   {about: "Sends a frame with an empty delta: no output."},
 		"keepalive": {about: "Sends a frame that carries no output every so often, behind all steps that follow.", stop: true, keys: map[string]key{
-			"form":  {about: "what is sent", words: []string{string(CommentForm), string(PingForm), string(EmptyForm), string(EmptyDataForm), string(RoleForm)}},
+			"form":  {about: "what is sent", words: []string{string(CommentForm), string(PingForm), string(EmptyForm), string(EmptyDataForm), string(RoleForm), string(BlankForm)}},
 			"every": {about: "the time between two; 0s ends those of an earlier keepalive"},
 			"for":   {about: "how long; without end when left out", forever: true},
 		}},
@@ -144,7 +144,7 @@ func words() map[string]word {
 		}},
 		"status": {about: "Answers with this HTTP status and body in place of a stream.", short: []string{"code"}, keys: map[string]key{
 			"code":         {about: "the HTTP status, 200 to 599", least: 200},
-			"content-type": {about: "of the body; application/json when left out"},
+			"content-type": {about: "of the body; the dialect's own for an error when left out"},
 			"body":         {about: "the body; the dialect's own error for the code when left out"},
 			"header":       {about: "headers, such as Retry-After"},
 			"blank":        {about: "the body is empty"},

@@ -306,7 +306,7 @@ func TestParseSaysWhatIsWrongAndWhere(t *testing.T) {
 		{"a negative duration", "- pause: -5s", `1:10: pause is "-5s": want 0s or more`},
 		{"forever misspelt", "- stall: forevr", `1:10: stall is "forevr": want a duration such as 200ms or 1.5s, or forever; did you mean forever?`},
 		{"a pause without end", "- pause: forever", `1:10: pause is "forever": want a duration such as 200ms or 1.5s; only stall, and the end of a keepalive or a repeat, may be forever`},
-		{"an unknown form", "- keepalive: {form: coment, every: 5s}", `1:21: form is "coment": want comment, ping, empty, empty-data, role; did you mean comment?`},
+		{"an unknown form", "- keepalive: {form: coment, every: 5s}", `1:21: form is "coment": want comment, ping, empty, empty-data, role, blank; did you mean comment?`},
 		{"one of many words", "- go-away: CANCLE", `1:12: go-away is "CANCLE"; did you mean CANCEL?`},
 		{"what validation says of a value", "- headers: {gzip: true, status: 99}", "1:33: headers: status 99: want 200 to 599"},
 		{"what validation says of a step", "- role\n- text: []", "2:3: text: no chunks"},

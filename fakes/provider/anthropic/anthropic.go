@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"hash/fnv"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,7 +14,7 @@ import (
 	"github.com/stallwright/stallwright/fakes/script"
 )
 
-// Dialect is the Messages API: POST …/messages and …/messages/count_tokens, GET …/models. The zero value works.
+// Dialect is the Messages API: POST …/messages and …/messages/count_tokens, GET …/models and GET …/models/ID. The zero value works.
 //
 // It never asks for credentials: clients before the version 2026-10-21 send x-api-key, later ones a bearer token, and
 // both are answered. What a strict server refuses is what Validate says.
@@ -29,8 +30,8 @@ func (Dialect) Name() string { return "anthropic" }
 func (d Dialect) Recognise(r *http.Request, body []byte) (provider.Request, provider.Answer) {
 	path := r.URL.Path
 	switch {
-	case r.Method == http.MethodGet && strings.HasSuffix(path, "/models") && r.Header.Get("Anthropic-Version") != "":
-		return provider.Request{Fixed: d.models()}, nil
+	case r.Method == http.MethodGet && r.Header.Get("Anthropic-Version") != "":
+		return d.models(path), nil
 	case r.Method == http.MethodPost && strings.HasSuffix(path, "/messages/count_tokens"):
 		return provider.Request{Fixed: append(strconv.AppendInt([]byte(`{"input_tokens":`), int64(estimate(body)), 10), '}')}, nil
 	case r.Method != http.MethodPost || !strings.HasSuffix(path, "/messages"):
@@ -64,27 +65,42 @@ func (d Dialect) Recognise(r *http.Request, body []byte) (provider.Request, prov
 // estimate is a count of tokens that nobody gave: four bytes are one.
 func estimate(body []byte) int { return max(1, len(body)/4) }
 
-func (d Dialect) models() []byte {
+// models is the list of models, one of them, that it is not there, or nothing.
+func (d Dialect) models(path string) provider.Request {
 	list := d.Models
 	if len(list) == 0 {
 		list = []string{"claude-x"}
+	}
+	if _, id, one := strings.Cut(path, "/models/"); one {
+		if slices.Contains(list, id) {
+			return provider.Request{Fixed: appendModel(nil, id)}
+		}
+		a := &answer{model: id, id: strconv.FormatUint(1<<63, 16)}
+		return provider.Request{Fixed: a.Body(http.StatusNotFound, nil), Status: http.StatusNotFound}
+	}
+	if !strings.HasSuffix(path, "/models") {
+		return provider.Request{}
 	}
 	b := []byte(`{"data":[`)
 	for i, m := range list {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(b, `{"type":"model","id":`...)
-		b = provider.AppendString(b, m)
-		b = append(b, `,"display_name":`...)
-		b = provider.AppendString(b, m)
-		b = append(b, `,"created_at":"2026-01-01T00:00:00Z"}`...)
+		b = appendModel(b, m)
 	}
 	b = append(b, `],"has_more":false,"first_id":`...)
 	b = provider.AppendString(b, list[0])
 	b = append(b, `,"last_id":`...)
 	b = provider.AppendString(b, list[len(list)-1])
-	return append(b, '}')
+	return provider.Request{Fixed: append(b, '}')}
+}
+
+func appendModel(b []byte, m string) []byte {
+	b = append(b, `{"type":"model","id":`...)
+	b = provider.AppendString(b, m)
+	b = append(b, `,"display_name":`...)
+	b = provider.AppendString(b, m)
+	return append(b, `,"created_at":"2026-01-01T00:00:00Z"}`...)
 }
 
 // answer renders one answer. Text and reasoning open the block they need and stay in it while they can; a block is

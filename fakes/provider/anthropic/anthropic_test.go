@@ -353,6 +353,23 @@ func TestRecognise(t *testing.T) {
 	require.Nil(t, answer)
 	require.JSONEq(t, `{"data":[{"type":"model","id":"a","display_name":"a","created_at":"2026-01-01T00:00:00Z"},
 		{"type":"model","id":"b","display_name":"b","created_at":"2026-01-01T00:00:00Z"}],"has_more":false,"first_id":"a","last_id":"b"}`, string(models.Fixed))
+	for _, test := range []struct {
+		name, path, want string
+		status           int
+	}{
+		{"one of them", "/v1/models/claude-x", `{"type":"model","id":"claude-x","display_name":"claude-x","created_at":"2026-01-01T00:00:00Z"}`, 0},
+		{"one that is not there", "/v1/models/x", `{"type":"error","error":{"type":"not_found_error","message":"model: x"},"request_id":"req_011C8000000000000000"}`, 404},
+		{"another path", "/v1/messages/batches", ``, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := httptest.NewRequest("GET", test.path, nil)
+			r.Header.Set("anthropic-version", "2023-06-01")
+			got, answer := anthropic.Dialect{}.Recognise(r, nil)
+			require.Nil(t, answer)
+			require.Equal(t, test.want, string(got.Fixed))
+			require.Equal(t, test.status, got.Status)
+		})
+	}
 }
 
 func TestErrorBodies(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"hash/fnv"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,7 +17,8 @@ import (
 )
 
 // Dialect is generateContent: POST …/models/MODEL:generateContent, …:streamGenerateContent, as server-sent events with
-// alt=sse and else as a JSON array, …:countTokens, and GET …/v1beta/models. The zero value works.
+// alt=sse and else as a JSON array, …:countTokens, and GET …/v1beta/models and
+// …/v1beta/models/ID. The zero value works.
 type Dialect struct {
 	Models []string // what GET …/models lists; gemini-x when empty
 }
@@ -27,10 +29,12 @@ func (Dialect) Name() string { return "gemini" }
 // Recognise reads a request by its path, which says whether it wants a stream, and its JSON body.
 func (d Dialect) Recognise(r *http.Request, body []byte) (provider.Request, provider.Answer) {
 	path := r.URL.Path
-	// Under /v1 OpenAI's stands as well: a client of Google's tells itself by its headers.
-	own := r.Header.Get("X-Goog-Api-Key") != "" || r.Header.Get("X-Goog-Api-Client") != ""
-	if r.Method == http.MethodGet && (strings.HasSuffix(path, "/v1beta/models") || own && strings.HasSuffix(path, "/v1/models")) {
-		return provider.Request{Fixed: d.models()}, nil
+if r.Method == http.MethodGet {
+		// Under /v1 OpenAI's models stand as well: a client of Google's tells itself by its headers.
+		if own := r.Header.Get("X-Goog-Api-Key") != "" || r.Header.Get("X-Goog-Api-Client") != ""; own {
+			path = strings.Replace(path, "/v1/models", "/v1beta/models", 1)
+		}
+		return d.models(path), nil
 	}
 	at := strings.LastIndexByte(path, ':')
 	if r.Method != http.MethodPost || at < strings.LastIndexByte(path, '/') {
@@ -78,21 +82,35 @@ func model(path string) string {
 	return path[strings.LastIndexByte(path, '/')+1:]
 }
 
-func (d Dialect) models() []byte {
+// models is the list of models, one of them, that it is not there, or nothing.
+func (d Dialect) models(path string) provider.Request {
 	list := d.Models
 	if len(list) == 0 {
 		list = []string{"gemini-x"}
+	}
+	if _, id, one := strings.Cut(path, "/v1beta/models/"); one && !strings.Contains(id, ":") {
+		if slices.Contains(list, id) {
+			return provider.Request{Fixed: appendModel(nil, id)}
+		}
+		return provider.Request{Fixed: appendProblem(nil, problem(http.StatusNotFound, id)), Status: http.StatusNotFound}
+	}
+	if !strings.HasSuffix(path, "/v1beta/models") {
+		return provider.Request{}
 	}
 	b := []byte(`{"models":[`)
 	for i, m := range list {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(b, `{"name":`...)
-		b = appendString(b, "models/"+m)
-		b = append(b, `,"supportedGenerationMethods":["generateContent","countTokens"]}`...)
+		b = appendModel(b, m)
 	}
-	return append(b, "]}"...)
+	return provider.Request{Fixed: append(b, "]}"...)}
+}
+
+func appendModel(b []byte, m string) []byte {
+	b = append(b, `{"name":`...)
+	b = appendString(b, "models/"+m)
+	return append(b, `,"supportedGenerationMethods":["generateContent","countTokens"]}`...)
 }
 
 // promptTokens is reported in every chunk before the script says what the prompt took: the count of [script.Answer].

@@ -159,6 +159,22 @@ func TestRecognise(t *testing.T) {
 	require.Nil(t, answer)
 	require.JSONEq(t, `{"models":[{"name":"models/a","supportedGenerationMethods":["generateContent","countTokens"]},
 		{"name":"models/b","supportedGenerationMethods":["generateContent","countTokens"]}]}`, string(models.Fixed))
+	for _, test := range []struct {
+		name, path, want string
+		status           int
+	}{
+		{"one model", "/v1beta/models/gemini-x", `{"name":"models/gemini-x","supportedGenerationMethods":["generateContent","countTokens"]}`, 0},
+		{"a model that is not there", "/v1beta/models/x",
+			`{"error":{"code":404,"message":"models/x is not found for API version v1beta, or is not supported for generateContent.","status":"NOT_FOUND"}}`, 404},
+		{"a method of a model", "/v1beta/models/x:generateContent", ``, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, answer := gemini.Dialect{}.Recognise(httptest.NewRequest("GET", test.path, nil), nil)
+			require.Nil(t, answer)
+			require.Equal(t, test.want, string(got.Fixed))
+			require.Equal(t, test.status, got.Status)
+		})
+	}
 	require.Equal(t, "gemini", gemini.Dialect{}.Name())
 }
 

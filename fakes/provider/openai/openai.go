@@ -31,7 +31,7 @@ const suffix = "/chat/completions"
 func (d Dialect) Recognise(r *http.Request, body []byte) (provider.Request, provider.Answer) {
 	switch {
 	case r.Method == http.MethodGet:
-		return provider.Request{Fixed: d.models(r.URL.Path)}, nil
+		return d.models(r.URL.Path), nil
 	case r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, suffix):
 		return provider.Request{}, nil
 	}
@@ -75,8 +75,8 @@ func (d Dialect) Recognise(r *http.Request, body []byte) (provider.Request, prov
 	return req, a
 }
 
-// models is the list of models, one of them, or nil.
-func (d Dialect) models(path string) []byte {
+// models is the list of models, one of them, that it is not there, or nothing.
+func (d Dialect) models(path string) provider.Request {
 	list := d.Models
 	if len(list) == 0 {
 		list = []string{"gpt-x"}
@@ -84,13 +84,14 @@ func (d Dialect) models(path string) []byte {
 	if _, id, one := strings.Cut(path, "/models/"); one {
 		for _, m := range list {
 			if m == id {
-				return appendModel(nil, m)
+				return provider.Request{Fixed: appendModel(nil, m)}
 			}
 		}
-		return nil
+		a := &answer{manners: d.Flavour.manners(), flavour: d.Flavour, model: id}
+		return provider.Request{Fixed: a.failure(nil, http.StatusNotFound, script.Error{}), Status: http.StatusNotFound}
 	}
 	if !strings.HasSuffix(path, "/models") {
-		return nil
+		return provider.Request{}
 	}
 	b := []byte(`{"object":"list","data":[`)
 	for i, m := range list {
@@ -99,7 +100,7 @@ func (d Dialect) models(path string) []byte {
 		}
 		b = appendModel(b, m)
 	}
-	return append(b, "]}"...)
+	return provider.Request{Fixed: append(b, "]}"...)}
 }
 
 func appendModel(b []byte, m string) []byte {
@@ -171,13 +172,15 @@ func (a *answer) Append(b []byte, step script.Step, n int) []byte {
 	case script.Comment:
 		return appendComment(b, s.Text)
 	case script.Ping:
-		if a.ping == "" {
+		switch {
+		case a.ping == "":
 			return b
-		}
-		if !a.stream {
+		case a.stream:
+			return appendComment(b, a.ping)
+		case a.flavour == DeepSeek: // blank lines before the JSON
 			return append(b, '\n')
 		}
-		return appendComment(b, a.ping)
+		return b
 	}
 	return b
 }

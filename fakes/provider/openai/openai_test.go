@@ -276,19 +276,22 @@ func TestRecognise(t *testing.T) {
 func TestModels(t *testing.T) {
 	tests := []struct {
 		name, path, want string // no want is not known
+		status           int
 	}{
 		{"all of them", "/v1/models", `{"object":"list","data":[{"id":"a","object":"model","created":1700000000,"owned_by":"stallwright"},` +
-			`{"id":"b/c","object":"model","created":1700000000,"owned_by":"stallwright"}]}`},
-		{"one of them", "/v1/models/a", `{"id":"a","object":"model","created":1700000000,"owned_by":"stallwright"}`},
-		{"one with a slash", "/v1/models/b/c", `{"id":"b/c","object":"model","created":1700000000,"owned_by":"stallwright"}`},
-		{"one that is not there", "/v1/models/c", ""},
-		{"another path", "/v1/files", ""},
+			`{"id":"b/c","object":"model","created":1700000000,"owned_by":"stallwright"}]}`, 0},
+		{"one of them", "/v1/models/a", `{"id":"a","object":"model","created":1700000000,"owned_by":"stallwright"}`, 0},
+		{"one with a slash", "/v1/models/b/c", `{"id":"b/c","object":"model","created":1700000000,"owned_by":"stallwright"}`, 0},
+		{"one that is not there", "/v1/models/c", `{"error":{"message":"The model ` + "`c`" + ` does not exist or you do not have access to it.",` +
+			`"type":"invalid_request_error","param":null,"code":"model_not_found"}}`, 404},
+		{"another path", "/v1/files", "", 0},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			got, answer := openai.Dialect{Models: []string{"a", "b/c"}}.Recognise(httptest.NewRequest("GET", test.path, nil), nil)
 			require.Nil(t, answer)
 			require.Equal(t, test.want, string(got.Fixed))
+			require.Equal(t, test.status, got.Status)
 		})
 	}
 }

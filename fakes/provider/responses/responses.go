@@ -61,7 +61,7 @@ type request struct {
 func (d Dialect) Recognise(r *http.Request, body []byte) (provider.Request, provider.Answer) {
 	path := r.URL.Path
 	if r.Method == http.MethodGet {
-		return provider.Request{Fixed: d.models(path)}, nil
+		return d.models(path), nil
 	}
 	counts := strings.HasSuffix(path, counter)
 	if r.Method != http.MethodPost || !counts && !strings.HasSuffix(path, suffix) {
@@ -92,8 +92,8 @@ func (d Dialect) Recognise(r *http.Request, body []byte) (provider.Request, prov
 // tokens is how long a prompt is, for who needs no exact count.
 func (in *request) tokens() int { return (len(in.Input) + len(in.Instructions) + 3) / 4 }
 
-// models is the list of models, one of them, or nil.
-func (d Dialect) models(path string) []byte {
+// models is the list of models, one of them, that it is not there, or nothing.
+func (d Dialect) models(path string) provider.Request {
 	type model struct {
 		ID      string `json:"id"`
 		Object  string `json:"object"`
@@ -112,13 +112,17 @@ func (d Dialect) models(path string) []byte {
 	for _, m := range known {
 		list.Data = append(list.Data, model{m, "model", 1700000000, "stallwright"})
 		if one && m == id {
-			return appendJSON(nil, list.Data[len(list.Data)-1])
+			return provider.Request{Fixed: appendJSON(nil, list.Data[len(list.Data)-1])}
 		}
 	}
-	if one || !strings.HasSuffix(path, "/models") {
-		return nil
+	switch {
+	case one:
+		a := &answer{in: request{Model: id}}
+		return provider.Request{Fixed: a.failure(http.StatusNotFound, script.Error{}), Status: http.StatusNotFound}
+	case !strings.HasSuffix(path, "/models"):
+		return provider.Request{}
 	}
-	return appendJSON(nil, list)
+	return provider.Request{Fixed: appendJSON(nil, list)}
 }
 
 // answer renders one answer.

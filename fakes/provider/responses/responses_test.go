@@ -168,7 +168,8 @@ func TestRecognise(t *testing.T) {
 		{"one model", "GET", "/v1/models/gpt-x", ``, "", provider.Request{Fixed: []byte(`{"id":"gpt-x","object":"model","created":1700000000,"owned_by":"stallwright"}`)}, false},
 		{"all models", "GET", "/v1/models", ``, "", provider.Request{
 			Fixed: []byte(`{"object":"list","data":[{"id":"gpt-x","object":"model","created":1700000000,"owned_by":"stallwright"}]}`)}, false},
-		{"a model that is not there", "GET", "/v1/models/other", ``, "", provider.Request{}, false},
+		{"a model that is not there", "GET", "/v1/models/other", ``, "", provider.Request{Status: 404, Fixed: []byte(`{"error":` +
+			`{"type":"invalid_request_error","code":"model_not_found","message":"The requested model 'other' does not exist.","param":null}}`)}, false},
 		{"another path", "POST", "/v1/chat/completions", `{}`, "", provider.Request{}, false},
 		{"a stored answer", "GET", "/v1/responses/resp_1", ``, "", provider.Request{}, false},
 		{"a body that does not parse", "POST", "/responses", `{`, "", provider.Request{}, false},
