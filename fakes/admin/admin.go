@@ -39,19 +39,21 @@ const writeTime = 30 * time.Second
 //	POST   scripts?marker=M&strict=B   begins a session with the script in the body, YAML or JSON; without a marker it
 //	                                   replaces the one of requests that have none
 //	DELETE scripts?marker=M            ends a session; answers what its script has left unplayed
-//	GET    timeline?marker=M&since=N   the events after number N
-//	GET    timeline/stream?marker=M&since=N
+//	GET    timeline?marker=M&after=N&limit=L
+//	                                   the events after number N, L of them, 10,000 at most and when left out; more says
+//	                                   that there are others behind them
+//	GET    timeline/stream?marker=M&after=N
 //	                                   the same as NDJSON, then each event as it comes, until the session ends, its
 //	                                   timeline is full, or the client leaves
 //	POST   gates/NAME?marker=M         opens a gate that some step of the session awaits
 //	POST   reset                       ends all sessions, and opens that of Begin again
 //
 // Errors are JSON: {"errors": [{"message": …}]}, with line, column and hint for those of a script. Requests that name
-// another host, or come from a web page of one, are refused. Streams need HTTP/1.1.
+// another host, or come from a web page of one, are refused.
 //
-// It must open and release all sessions of its Provider, which has no Fallback. Of the requests that a Provider hands
-// to its Other none has a marker in its body, so no script with [[sw: in it can be loaded that way; YAML may write
-// "\x5b[sw:" for it. Set the fields before the first use; it is safe for concurrent use.
+// It must open and release all sessions of its Provider, which has no Fallback. A Provider that has it for its Other
+// reserves Prefix for it: it would refuse a script that holds a marker else. Set the fields before the first use; it is
+// safe for concurrent use.
 type Handler struct {
 	Provider *provider.Provider
 	AnyHost  bool // other names than those of loopback are fine
@@ -66,7 +68,6 @@ type Handler struct {
 	closed   bool
 	sessions map[string]*session
 	first    *script.File
-	feeds    sync.WaitGroup
 }
 
 // session is one of the provider's, as long as it is open. Its fields are guarded by the handler's mutex, or do not
@@ -77,7 +78,6 @@ type session struct {
 	timeline *timeline.Timeline
 	gates    *script.Gates
 	awaited  []string // gates, sorted
-	feed     *feed    // nil until a client follows the timeline
 	ending   bool     // somebody releases it
 }
 
@@ -106,13 +106,13 @@ func (h *Handler) Timeline(marker string) *timeline.Timeline {
 	return nil
 }
 
-// Close ends all sessions and the streams of their timelines. No session can be opened afterwards.
+// Close ends all sessions, and with them the streams of their timelines, which their server waits for. No session can
+// be opened afterwards.
 func (h *Handler) Close() error {
 	h.mu.Lock()
 	h.closed = true
 	h.mu.Unlock()
 	h.releaseAll()
-	h.feeds.Wait()
 	return nil
 }
 
@@ -214,19 +214,9 @@ func (h *Handler) reset() (map[string][]string, error) {
 	return left, nil
 }
 
-// follow returns the feed of a session.
-func (h *Handler) follow(s *session) (*feed, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if s.feed == nil {
-		if h.closed {
-			return nil, errClosed
-		}
-		f := newFeed()
-		s.feed = f
-		h.feeds.Go(func() { f.run(s.timeline) })
-	}
-	return s.feed, nil
+// Last says whether no event follows e in the timeline of a session.
+func Last(e timeline.Event) bool {
+	return e.Lane == Lane && e.Kind == "released" || e.Seq == timeline.Limit
 }
 
 // local says whether a request names this machine. A web page that has its own name point here must not get in.

@@ -8,6 +8,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -36,7 +38,7 @@ type world struct {
 
 func serve(t *testing.T, l net.Listener, dial func(ctx context.Context, network, addr string) (net.Conn, error), h *admin.Handler, f func(w *world)) {
 	t.Helper()
-	p := &provider.Provider{Dialects: []provider.Dialect{openai.Dialect{}}, Other: h}
+	p := &provider.Provider{Dialects: []provider.Dialect{openai.Dialect{}}, Other: h, Reserved: admin.Prefix}
 	h.Provider = p
 	served := make(chan error, 1)
 	go func() { served <- p.Serve(l) }()
@@ -183,7 +185,7 @@ func TestASessionIsSteered(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(w.must("GET", "/_stallwright/timeline?marker=a", "")), &read))
 		require.Len(t, read.Events, end.Seq)
 		require.Zero(t, read.Lost)
-		require.JSONEq(t, `{"events":[],"lost":0}`, w.must("GET", fmt.Sprintf("/_stallwright/timeline?marker=a&since=%d", end.Seq), ""))
+		require.JSONEq(t, `{"events":[],"more":false,"lost":0}`, w.must("GET", fmt.Sprintf("/_stallwright/timeline?marker=a&after=%d", end.Seq), ""))
 		require.JSONEq(t, `{"status":"ok","sessions":1,"strays":0}`, w.must("GET", "/_stallwright/health", ""))
 		require.JSONEq(t, `{"sessions":[{"marker":"a","about":"waits for a gate","programs":1,"gates":["go"]}]}`, w.must("GET", "/_stallwright/scripts", ""))
 		require.JSONEq(t, `{"unplayed":[]}`, w.must("DELETE", "/_stallwright/scripts?marker=a", ""))
@@ -208,7 +210,7 @@ func TestAStreamBeginsWhereTheClientLeftOff(t *testing.T) {
 		first, ok := w.follow(w.t.Context(), "").next()
 		require.True(t, ok)
 		require.Equal(t, 1, first.Seq)
-		f := w.follow(w.t.Context(), "?since=2")
+		f := w.follow(w.t.Context(), "?after=2")
 		e, ok := f.next()
 		require.True(t, ok)
 		require.Equal(t, 3, e.Seq)
@@ -246,10 +248,14 @@ func TestAStreamEnds(t *testing.T) {
 	t.Run("when its client leaves", func(t *testing.T) {
 		inBubble(t, func(w *world) {
 			w.must("POST", "/_stallwright/scripts?marker=a", gated)
+			before := followers()
 			ctx, leave := context.WithCancel(w.t.Context())
 			w.follow(ctx, "?marker=a")
+			synctest.Wait()
+			require.Equal(t, before+1, followers())
 			leave()
 			synctest.Wait()
+			require.Equal(t, before, followers(), "its goroutine is free at once")
 			require.Zero(t, w.n.Open(), "connections left: %v", w.n.Conns())
 			require.JSONEq(t, `{"status":"ok","sessions":1,"strays":0}`, w.must("GET", "/_stallwright/health", ""))
 		})
@@ -261,7 +267,7 @@ func TestAStreamEnds(t *testing.T) {
 			for range timeline.Limit + 1 {
 				tl.Add("test", "", "flood", "")
 			}
-			f := w.follow(w.t.Context(), fmt.Sprintf("?marker=a&since=%d", timeline.Limit-1))
+			f := w.follow(w.t.Context(), fmt.Sprintf("?marker=a&after=%d", timeline.Limit-1))
 			e, ok := f.next()
 			require.True(t, ok)
 			require.Equal(t, timeline.Limit, e.Seq)
@@ -319,7 +325,7 @@ func TestAResetBringsBackTheFirstScript(t *testing.T) {
 		w.must("POST", "/_stallwright/scripts", `[text: replaced, done]`)
 		require.Contains(t, w.said(""), "replaced")
 		w.must("POST", "/_stallwright/reset", "")
-		require.JSONEq(t, `{"events":[],"lost":0}`, w.must("GET", "/_stallwright/timeline", ""))
+		require.JSONEq(t, `{"events":[],"more":false,"lost":0}`, w.must("GET", "/_stallwright/timeline", ""))
 		require.Contains(t, w.said(""), "at first")
 		require.Equal(t, []string{"", "", ""}, told)
 
@@ -365,7 +371,7 @@ func TestRefusals(t *testing.T) {
 			{"the end of none", "DELETE", base + "scripts?marker=zz", "", 404, "there is no session"},
 			{"a gate of none", "POST", base + "gates/go?marker=zz", "", 404, "there is no session"},
 			{"a gate that no step awaits", "POST", base + "gates/og?marker=a", "", 404, `no step awaits the gate \"og\"; those that are awaited: go`},
-			{"an event number below zero", "GET", base + "timeline?marker=a&since=-1", "", 400, "want the seq of an event"},
+			{"an event number below zero", "GET", base + "timeline?marker=a&after=-1", "", 400, "want a number from 0 to 200000"},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				status, answer := w.send(tc.method, tc.path, tc.body)
@@ -413,16 +419,132 @@ func TestOnlyThisMachineIsLetIn(t *testing.T) {
 	}
 }
 
+// unencrypted makes the client speak HTTP/2.
+func (w *world) unencrypted(f func()) {
+	transport := w.client.Transport.(*http.Transport).Clone()
+	transport.Protocols = new(http.Protocols)
+	transport.Protocols.SetUnencryptedHTTP2(true)
+	defer transport.CloseIdleConnections()
+	w.client = &http.Client{Transport: transport}
+	f()
+}
+
 func TestHTTP2(t *testing.T) {
-	overTCP(t, &admin.Handler{}, func(w *world) {
-		transport := &http.Transport{Protocols: new(http.Protocols)}
-		transport.Protocols.SetUnencryptedHTTP2(true)
-		defer transport.CloseIdleConnections()
-		w.client = &http.Client{Transport: transport}
+	t.Run("a stream ends with its session", func(t *testing.T) {
+		inBubble(t, func(w *world) {
+			w.unencrypted(func() {
+				w.must("POST", "/_stallwright/scripts?marker=a", gated)
+				f := w.follow(w.t.Context(), "?marker=a")
+				resp := w.prompt("a")
+				defer resp.Body.Close()
+				f.await("await")
+				time.Sleep(time.Hour) // virtual: nothing is written, and nothing is late
+				f.openGate(w, "/_stallwright/gates/go?marker=a")
+				f.await("end")
+				w.must("DELETE", "/_stallwright/scripts?marker=a", "")
+				f.await("released")
+				_, more := f.next()
+				require.False(t, more)
+				require.NoError(t, f.line.Err())
+			})
+		})
+	})
+	t.Run("a stream ends when its client leaves", func(t *testing.T) {
+		inBubble(t, func(w *world) {
+			w.unencrypted(func() {
+				w.must("POST", "/_stallwright/scripts?marker=a", gated)
+				before := followers()
+				ctx, leave := context.WithCancel(w.t.Context())
+				w.follow(ctx, "?marker=a")
+				synctest.Wait()
+				require.Equal(t, before+1, followers())
+				leave()
+				synctest.Wait()
+				require.Equal(t, before, followers())
+			})
+		})
+	})
+	t.Run("a stream ends when its client does not read", func(t *testing.T) {
+		inBubble(t, func(w *world) {
+			w.unencrypted(func() {
+				w.must("POST", "/_stallwright/scripts?marker=a", gated)
+				f := w.follow(w.t.Context(), "?marker=a")
+				tl := w.handler.Timeline("a")
+				for range 3000 {
+					tl.Add("test", "", "flood", strings.Repeat("x", timeline.DetailLimit))
+				}
+				time.Sleep(time.Minute) // virtual
+				n := 0
+				for f.line.Scan() {
+					n++
+				}
+				require.Less(t, n, 3000)
+				require.Error(t, f.line.Err())
+				require.JSONEq(t, `{"status":"ok","sessions":1,"strays":0}`, w.must("GET", "/_stallwright/health", ""))
+			})
+		})
+	})
+}
+
+// followers counts the goroutines that follow a timeline.
+func followers() int {
+	stacks := make([]byte, 1<<20)
+	return strings.Count(string(stacks[:runtime.Stack(stacks, true)]), "(*Timeline).Next(")
+}
+
+func TestATimelineIsReadInPages(t *testing.T) {
+	inBubble(t, func(w *world) {
 		w.must("POST", "/_stallwright/scripts?marker=a", gated)
-		status, answer := w.send("GET", "/_stallwright/timeline/stream?marker=a", "")
-		require.Equal(t, http.StatusHTTPVersionNotSupported, status)
-		require.Contains(t, answer, "a stream needs HTTP/1.1")
+		tl := w.handler.Timeline("a")
+		for n := range 10_005 {
+			tl.Add("test", "", "event", strconv.Itoa(n))
+		}
+		read := func(query string) (seqs []int, more bool) {
+			var got struct {
+				Events []timeline.Event
+				More   bool
+			}
+			require.NoError(t, json.Unmarshal([]byte(w.must("GET", "/_stallwright/timeline?marker=a"+query, "")), &got))
+			for _, e := range got.Events {
+				seqs = append(seqs, e.Seq)
+			}
+			return seqs, got.More
+		}
+		seqs, more := read("&limit=3")
+		require.Equal(t, []int{1, 2, 3}, seqs)
+		require.True(t, more)
+		seqs, more = read("&after=10003&limit=2")
+		require.Equal(t, []int{10004, 10005}, seqs)
+		require.False(t, more)
+		seqs, more = read("&after=10005")
+		require.Empty(t, seqs)
+		require.False(t, more)
+		seqs, more = read("")
+		require.Len(t, seqs, 10_000)
+		require.True(t, more)
+		for _, query := range []string{"&limit=0", "&limit=10001", "&limit=x", "&after=200001"} {
+			status, answer := w.send("GET", "/_stallwright/timeline?marker=a"+query, "")
+			require.Equal(t, http.StatusBadRequest, status, answer)
+			require.Contains(t, answer, "want a number from")
+		}
+	})
+}
+
+// A script may be about markers.
+func TestAScriptMayHoldAMarker(t *testing.T) {
+	inBubble(t, func(w *world) {
+		w.must("POST", "/_stallwright/scripts?marker=a", `{"steps": [{"text": "say [[sw:b]]"}, "done"]}`)
+		require.Contains(t, w.said("a"), "say [[sw:b]]")
+		w.unencrypted(func() {
+			w.must("POST", "/_stallwright/scripts?marker=b", `{"steps": [{"text": "to [[sw:a]]"}, "done"]}`)
+			require.Contains(t, w.said("b"), "to [[sw:a]]")
+		})
+		status, answer := w.send("POST", "/elsewhere", "[[sw:a]]")
+		require.Equal(t, 500, status)
+		require.Contains(t, answer, "no dialect recognises")
+		status, answer = w.send("POST", "/_stallwright/scripts", strings.Repeat("#", 9<<20))
+		require.Equal(t, 413, status)
+		require.Contains(t, answer, "a body above 8388608 bytes")
 	})
 }
 

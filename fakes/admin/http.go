@@ -51,9 +51,9 @@ func (h *Handler) route(path string) *route {
 	case "scripts":
 		return &route{map[string]action{"GET": h.list, "POST": h.load, "DELETE": h.remove}, []string{"marker", "strict"}}
 	case "timeline":
-		return &route{map[string]action{"GET": h.read}, []string{"marker", "since"}}
+		return &route{map[string]action{"GET": h.read}, []string{"marker", "after", "limit"}}
 	case "timeline/stream":
-		return &route{map[string]action{"GET": h.stream}, []string{"marker", "since"}}
+		return &route{map[string]action{"GET": h.stream}, []string{"marker", "after"}}
 	case "reset":
 		return &route{map[string]action{"POST": h.clear}, nil}
 	}
@@ -227,29 +227,47 @@ func (h *Handler) gate(_ http.ResponseWriter, r *http.Request) (any, *failure) {
 	return e, nil
 }
 
+// page bounds the events of one answer: an event may have 4 KiB of text.
+const page = 10_000
+
+// number is a parameter of the query that counts something, or what stands for it when it is left out.
+func number(r *http.Request, key string, least, most, missing int) (int, *failure) {
+	given := r.URL.Query().Get(key)
+	if given == "" {
+		return missing, nil
+	}
+	n, err := strconv.Atoi(given)
+	if err != nil || n < least || n > most {
+		return 0, fail(http.StatusBadRequest, "%s is %.200q: want a number from %d to %d", key, given, least, most)
+	}
+	return n, nil
+}
+
 // behind is a session with the number of the last event that the client has seen of it.
-func (h *Handler) behind(r *http.Request) (s *session, since int, no *failure) {
-	if given := r.URL.Query().Get("since"); given != "" {
-		n, err := strconv.Atoi(given)
-		if err != nil || n < 0 {
-			return nil, 0, fail(http.StatusBadRequest, "since is %.200q: want the seq of an event", given)
-		}
-		since = n
+func (h *Handler) behind(r *http.Request) (s *session, after int, no *failure) {
+	if after, no = number(r, "after", 0, timeline.Limit, 0); no != nil {
+		return nil, 0, no
 	}
 	s, no = h.named(r)
-	return s, since, no
+	return s, after, no
 }
 
 func (h *Handler) read(_ http.ResponseWriter, r *http.Request) (any, *failure) {
-	s, since, no := h.behind(r)
+	s, after, no := h.behind(r)
 	if no != nil {
 		return nil, no
 	}
-	events := s.timeline.Events()
+	limit, no := number(r, "limit", 1, page, page)
+	if no != nil {
+		return nil, no
+	}
+	events := s.timeline.After(after, limit+1)
+	more := len(events) > limit
 	return struct {
 		Events []timeline.Event `json:"events"`
+		More   bool             `json:"more"` // behind these
 		Lost   int              `json:"lost"` // behind the last that the timeline keeps
-	}{append([]timeline.Event{}, events[min(since, len(events)):]...), s.timeline.Lost()}, nil
+	}{append([]timeline.Event{}, events[:min(limit, len(events))]...), more, s.timeline.Lost()}, nil
 }
 
 func (h *Handler) stream(w http.ResponseWriter, r *http.Request) (any, *failure) {
@@ -257,34 +275,27 @@ func (h *Handler) stream(w http.ResponseWriter, r *http.Request) (any, *failure)
 	if no != nil {
 		return nil, no
 	}
-	// The fake's HTTP/2 does not tell when a client leaves, and a stream may be silent for long.
-	if r.ProtoMajor != 1 {
-		return nil, fail(http.StatusHTTPVersionNotSupported, "a stream needs HTTP/1.1")
-	}
-	f, err := h.follow(s)
-	if err != nil {
-		return nil, fail(http.StatusServiceUnavailable, "%v", err)
-	}
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	w.Header().Set("Cache-Control", "no-store")
 	rc := http.NewResponseController(w)
 	lines := json.NewEncoder(w)
-	for err = rc.Flush(); err == nil; {
-		events, over, more := f.after(sent)
+	if rc.Flush() != nil {
+		return nil, nil
+	}
+	const some = 100 // are copied at once
+	for sent < timeline.Limit {
+		events, err := s.timeline.Next(r.Context(), sent, some)
+		if err != nil {
+			return nil, nil // the client has left
+		}
 		for _, e := range events {
 			rc.SetWriteDeadline(time.Now().Add(writeTime))
 			if lines.Encode(e) != nil || rc.Flush() != nil {
-				return nil, nil // the client has left, or does not read
+				return nil, nil // it has left, or does not read
 			}
-			sent = e.Seq
-		}
-		if over {
-			break
-		}
-		select {
-		case <-more:
-		case <-r.Context().Done():
-			return nil, nil
+			if sent = e.Seq; Last(e) {
+				return nil, nil
+			}
 		}
 	}
 	return nil, nil

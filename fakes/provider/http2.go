@@ -58,9 +58,10 @@ func whileThere(r *http.Request, x *wire.Exchange) (_ *http.Request, forget func
 
 // responder is a ResponseWriter for answers that no program gives. What is written leaves at once.
 type responder struct {
-	x      *wire.Exchange
-	header http.Header
-	headed bool
+	x        *wire.Exchange
+	header   http.Header
+	headed   bool
+	deadline time.Time // for writes, none when zero
 }
 
 func (r *responder) Header() http.Header { return r.header }
@@ -74,16 +75,41 @@ func (r *responder) WriteHeader(status int) {
 
 func (r *responder) Write(b []byte) (int, error) {
 	r.WriteHeader(http.StatusOK)
-	if err := r.x.Put(b); err != nil {
+	if err := r.bounded(func() error { return r.x.Put(b) }); err != nil {
 		return 0, err
 	}
 	return len(b), nil
 }
 
-// Flush sends the head, if it is there already.
-func (r *responder) Flush() {
+// FlushError sends the head, if it is there already.
+func (r *responder) FlushError() error {
 	r.WriteHeader(http.StatusOK)
-	r.x.Flush()
+	return r.bounded(r.x.Flush)
+}
+
+// Flush is FlushError for those that know no errors.
+func (r *responder) Flush() { r.FlushError() }
+
+// SetWriteDeadline is for [http.ResponseController]. A write that the peer does not take until then resets the stream.
+func (r *responder) SetWriteDeadline(t time.Time) error {
+	r.deadline = t
+	return nil
+}
+
+func (r *responder) bounded(write func() error) error {
+	if r.deadline.IsZero() {
+		return write()
+	}
+	reset := make(chan struct{})
+	timer := time.AfterFunc(time.Until(r.deadline), func() {
+		r.x.Close()
+		close(reset)
+	})
+	err := write()
+	if !timer.Stop() {
+		<-reset
+	}
+	return err
 }
 
 func (r *responder) end() {

@@ -3,6 +3,7 @@
 package timeline
 
 import (
+	"context"
 	"strings"
 	"sync"
 	"time"
@@ -93,6 +94,18 @@ func (t *Timeline) Events() []Event {
 	return append([]Event(nil), t.events...)
 }
 
+// After returns a copy of the events behind number n that were recorded so far, the first most of them.
+func (t *Timeline) After(n, most int) []Event {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.after(n, most)
+}
+
+func (t *Timeline) after(n, most int) []Event {
+	from := min(max(n, 0), len(t.events))
+	return append([]Event(nil), t.events[from:from+min(max(most, 0), len(t.events)-from)]...)
+}
+
 // Lost counts the events that came after Limit.
 func (t *Timeline) Lost() int {
 	t.mu.Lock()
@@ -124,6 +137,28 @@ func (t *Timeline) Await(limit time.Duration, fits func(Event) bool) (Event, boo
 		}
 		if expired {
 			return Event{}, false
+		}
+		t.added.Wait()
+	}
+}
+
+// Next returns what After does as soon as that is any event, or why ctx has ended. n must be below Limit, and most above
+// 0: there are no such events else.
+func (t *Timeline) Next(ctx context.Context, n, most int) ([]Event, error) {
+	stop := context.AfterFunc(ctx, func() {
+		t.mu.Lock() // not between the look at ctx and the wait
+		defer t.mu.Unlock()
+		t.added.Broadcast()
+	})
+	defer stop()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for {
+		if events := t.after(n, most); len(events) > 0 {
+			return events, nil
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
 		}
 		t.added.Wait()
 	}

@@ -1,7 +1,9 @@
 package timeline
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"sync"
 	"testing"
@@ -135,5 +137,58 @@ func TestManyAwaitOneEvent(t *testing.T) {
 		time.AfterFunc(time.Minute, func() { tl.Add("a", "", "go", "") })
 		wg.Wait()
 		require.Equal(t, time.Minute, tl.Now())
+	})
+}
+
+func TestAfter(t *testing.T) {
+	tl := New()
+	for range 5 {
+		tl.Add("a", "", "k", "")
+	}
+	for _, test := range []struct {
+		name    string
+		n, most int
+		want    []int
+	}{
+		{"all", 0, 10, []int{1, 2, 3, 4, 5}},
+		{"some", 1, 2, []int{2, 3}},
+		{"the last", 4, 2, []int{5}},
+		{"none", 5, 2, nil},
+		{"none of those that are not there", 9, 2, nil},
+		{"none when none are wanted", 0, -1, nil},
+		{"all behind a number below", -3, 2, []int{1, 2}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var got []int
+			for _, e := range tl.After(test.n, test.most) {
+				got = append(got, e.Seq)
+			}
+			require.Equal(t, test.want, got)
+		})
+	}
+}
+
+func TestNextWaitsForAnEventOrItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tl := New()
+		tl.Add("a", "", "one", "")
+		events, err := tl.Next(t.Context(), 0, 10)
+		require.NoError(t, err)
+		require.Len(t, events, 1)
+		time.AfterFunc(time.Hour, func() { tl.Add("a", "", "two", ""); tl.Add("a", "", "three", "") })
+		events, err = tl.Next(t.Context(), 1, 1)
+		require.NoError(t, err)
+		require.Equal(t, "two", events[0].Kind)
+		require.Equal(t, time.Hour, tl.Now())
+
+		why := errors.New("enough")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		time.AfterFunc(time.Hour, func() { cancel(why) })
+		_, err = tl.Next(ctx, 3, 1)
+		require.Equal(t, why, err)
+		require.Equal(t, 2*time.Hour, tl.Now())
+		events, err = tl.Next(ctx, 2, 1)
+		require.NoError(t, err, "what is there is told even then")
+		require.Len(t, events, 1)
 	})
 }
