@@ -37,15 +37,17 @@ func (c *cli) fakeCommand() *cobra.Command {
 func (c *cli) fakeProviderCommand() *cobra.Command {
 	var listenAt, name string
 	var listNames, remote bool
+	var secure security
 	cmd := &cobra.Command{
 		Use:   "provider",
 		Short: "run a fake LLM provider",
 		Long: "Answers requests as a script says, one of its own or one in a file, and shows on stderr what comes and goes. It speaks\n" +
 			"the dialects of OpenAI (Chat Completions and Responses), Anthropic, Gemini, Ollama and Bedrock on one port, and prints\n" +
 			"what to export for the clients of each. Test suites steer it over HTTP: load scripts, open gates, and follow what\n" +
-			"happens, under /_stallwright/. Ctrl-C ends it.",
+			"happens, under /_stallwright/. With --tls it speaks HTTPS, and HTTP/2 to clients that want it; the certificate is made\n" +
+			"at start, and what to export has its file. Ctrl-C ends it.",
 		Example: "  stallwright fake provider --script stall-mid-stream\n  stallwright fake provider --script ./stall.yaml\n" +
-			"  stallwright fake provider --list",
+			"  stallwright fake provider --tls\n  stallwright fake provider --list",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if listNames {
@@ -59,13 +61,16 @@ func (c *cli) fakeProviderCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.fakeProvider(cmd.Context(), listenAt, remote, what)
+			return c.fakeProvider(cmd.Context(), listenAt, remote, secure, what)
 		},
 	}
 	cmd.Flags().StringVar(&listenAt, "listen", defaultListen, "the address to listen on")
 	cmd.Flags().StringVar(&name, "script", "answer", "what is played: a name, a file such as ./stall.yaml, or - for stdin")
 	cmd.Flags().BoolVar(&listNames, "list", false, "list the scripts")
 	cmd.Flags().BoolVar(&remote, "allow-remote", false, "let other machines reach it")
+	cmd.Flags().BoolVar(&secure.own, "tls", false, "speak HTTPS, with a certificate made for this run")
+	cmd.Flags().StringVar(&secure.certFile, "tls-cert", "", "speak HTTPS, with the certificate in this PEM `file`; wants --tls-key")
+	cmd.Flags().StringVar(&secure.keyFile, "tls-key", "", "the key of that certificate, in a PEM `file`")
 	cmd.RegisterFlagCompletionFunc("script", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		var names []string
 		for _, s := range builtinScripts() {
@@ -76,7 +81,7 @@ func (c *cli) fakeProviderCommand() *cobra.Command {
 	return cmd
 }
 
-func (c *cli) fakeProvider(ctx context.Context, addr string, remote bool, what script.File) error {
+func (c *cli) fakeProvider(ctx context.Context, addr string, remote bool, secure security, what script.File) (err error) {
 	host, port, err := net.SplitHostPort(addr)
 	number, wrong := strconv.ParseUint(port, 10, 16)
 	if err != nil || wrong != nil {
@@ -87,12 +92,21 @@ func (c *cli) fakeProvider(ctx context.Context, addr string, remote bool, what s
 	}
 	ctx, stopped := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stopped()
+	trust, err := secure.begin(host)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if wrong := trust.end(); wrong != nil && err == nil {
+			err = internal(wrong)
+		}
+	}()
 	l, err := listen(host, int(number))
 	if err != nil {
 		return err
 	}
 	own := guard{any: remote}
-	fake := &provider.Provider{Connections: what.Connections}
+	fake := &provider.Provider{Connections: what.Connections, TLS: trust.config, Reserved: admin.Prefix}
 	for _, d := range dialects.All() {
 		fake.Dialects = append(fake.Dialects, guarded{d, own})
 	}
@@ -106,7 +120,7 @@ func (c *cli) fakeProvider(ctx context.Context, addr string, remote bool, what s
 	}
 	served := make(chan error, 1)
 	go func() { served <- fake.Serve(l) }()
-	fmt.Fprint(c.stdout, greeting(reachable(l.Addr())))
+	fmt.Fprint(c.stdout, greeting(reachable(l.Addr()), trust))
 	select {
 	case err = <-served:
 	case <-ctx.Done():
@@ -121,10 +135,13 @@ func (c *cli) fakeProvider(ctx context.Context, addr string, remote bool, what s
 	return nil
 }
 
-// greeting is the base URL of OpenAI's dialects on a line, then what to export for clients of each dialect, and for
-// those of the admin API.
-func greeting(addr string) string {
+// greeting is the base URL of OpenAI's dialects on a line, then what to export for clients of each dialect, for those
+// of the admin API, and for whoever is to trust the fake's own certificate.
+func greeting(addr string, t *trust) string {
 	root := "http://" + addr
+	if t.config != nil {
+		root = "https://" + addr
+	}
 	lines := []string{root + "/v1"}
 	for _, e := range [][2]string{
 		{"OPENAI_BASE_URL", "/v1"},
@@ -135,6 +152,12 @@ func greeting(addr string) string {
 		{"STALLWRIGHT_ADMIN_URL", strings.TrimSuffix(admin.Prefix, "/")},
 	} {
 		lines = append(lines, "export "+e[0]+"="+root+e[1])
+	}
+	if t.file != "" {
+		// For Go, Ruby and whatever asks OpenSSL; for Node; for Python's requests; for the SDKs of AWS.
+		for _, name := range []string{"SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "AWS_CA_BUNDLE"} {
+			lines = append(lines, "export "+name+"="+quoted(t.file))
+		}
 	}
 	return strings.Join(lines, "\n") + "\n"
 }
@@ -242,14 +265,14 @@ func (g guard) admits(r *http.Request) bool {
 	return g.any || isLoopback(host)
 }
 
-// guarded is a dialect that knows only requests to the fake's own names, and none of the admin API.
+// guarded is a dialect that knows only requests to the fake's own names.
 type guarded struct {
 	provider.Dialect
 	guard
 }
 
 func (g guarded) Recognise(r *http.Request, body []byte) (provider.Request, provider.Answer) {
-	if !g.admits(r) || strings.HasPrefix(r.URL.Path, admin.Prefix) {
+	if !g.admits(r) {
 		return provider.Request{}, nil
 	}
 	return g.Dialect.Recognise(r, body)

@@ -3,6 +3,9 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +19,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/stallwright/stallwright/fakes/provider"
 )
 
 // program is a command under test that runs beside the test.
@@ -241,6 +246,75 @@ func TestFakeProviderSpeaksAllDialectsAndHasAnAdminAPI(t *testing.T) {
 	follow.Body.Close()
 	code, _, _ := p.end()
 	require.Zero(t, code)
+}
+
+func TestFakeProviderSpeaksTLS(t *testing.T) {
+	p := start(t, nil, "stallwright", "fake", "provider", "--listen", "127.0.0.1:0", "--tls")
+	root := strings.TrimSuffix(strings.TrimSpace(p.await(p.stdout, "https://")), "/v1")
+	require.Equal(t, "export OLLAMA_HOST="+root+"\n", p.await(p.stdout, "OLLAMA_HOST"))
+	_, file, _ := strings.Cut(strings.TrimSpace(p.await(p.stdout, "export SSL_CERT_FILE=")), "=")
+	for _, name := range []string{"NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "AWS_CA_BUNDLE"} {
+		require.Equal(t, "export "+name+"="+file+"\n", p.await(p.stdout, "export"))
+	}
+	cert, err := os.ReadFile(file)
+	require.NoError(t, err)
+	roots := x509.NewCertPool()
+	require.True(t, roots.AppendCertsFromPEM(cert))
+	for _, name := range []string{"127.0.0.1", "localhost"} {
+		transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, ServerName: name}, ForceAttemptHTTP2: true}
+		client := &http.Client{Transport: transport}
+		resp, err := client.Post(root+"/v1/chat/completions", "application/json", strings.NewReader(`{"model":"m","stream":true,"messages":[{"role":"user","content":"hello"}]}`))
+		require.NoError(t, err)
+		body, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		resp.Body.Close()
+		require.Equal(t, "HTTP/2.0", resp.Proto)
+		require.Contains(t, string(body), "[DONE]")
+		resp, err = client.Get(root + "/_stallwright/timeline/stream")
+		require.NoError(t, err)
+		first, err := bufio.NewReader(resp.Body).ReadString('\n')
+		require.NoError(t, err)
+		resp.Body.Close()
+		require.Contains(t, first, `"kind":"request"`)
+		transport.CloseIdleConnections()
+	}
+	out, err := exec.Command("ask", root+"/v1/chat/completions").Output() // who does not trust it
+	require.Error(t, err, string(out))
+	ask := exec.Command("ask", root+"/v1/chat/completions")
+	ask.Env = append(os.Environ(), "SSL_CERT_FILE="+file)
+	out, err = ask.Output()
+	require.NoError(t, err)
+	require.True(t, bytes.HasPrefix(out, []byte("200\n")), string(out))
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGINT))
+	code, _, _ := p.end()
+	require.Zero(t, code)
+	require.NoFileExists(t, file)
+}
+
+func TestFakeProviderSpeaksTLSWithAGivenCertificate(t *testing.T) {
+	cert, err := provider.NewCertificate("127.0.0.1")
+	require.NoError(t, err)
+	key, err := x509.MarshalPKCS8PrivateKey(cert.PrivateKey)
+	require.NoError(t, err)
+	dir := t.TempDir()
+	write := func(name, kind string, der []byte) string {
+		file := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600))
+		return file
+	}
+	certFile, keyFile := write("cert.pem", "CERTIFICATE", cert.Certificate[0]), write("key.pem", "PRIVATE KEY", key)
+	p := start(t, nil, "stallwright", "fake", "provider", "--listen", "127.0.0.1:0", "--tls-cert", certFile, "--tls-key", keyFile)
+	base := strings.TrimSpace(p.await(p.stdout, "https://"))
+	ask := exec.Command("ask", base+"/chat/completions")
+	ask.Env = append(os.Environ(), "SSL_CERT_FILE="+certFile)
+	out, err := ask.Output()
+	require.NoError(t, err)
+	require.True(t, bytes.HasPrefix(out, []byte("200\n")), string(out))
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGINT))
+	code, stdout, _ := p.end()
+	require.Zero(t, code)
+	require.NotContains(t, stdout, "SSL_CERT_FILE", "whoever has a certificate knows how it is trusted")
+	require.FileExists(t, certFile)
 }
 
 func TestAttachedRunNeedsTheFakeInUse(t *testing.T) {

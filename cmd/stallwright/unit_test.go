@@ -13,6 +13,17 @@ import (
 	"github.com/stallwright/stallwright/reports/text"
 )
 
+func TestQuoted(t *testing.T) {
+	for _, test := range []struct{ name, path, want string }{
+		{"a plain path", "/tmp/stallwright-1.pem", "/tmp/stallwright-1.pem"},
+		{"a path with a space", "/tmp/my files/a.pem", "'/tmp/my files/a.pem'"},
+		{"a path with a quote", "/tmp/it's", `'/tmp/it'\''s'`},
+		{"a path with a dollar", "/tmp/$HOME", "'/tmp/$HOME'"},
+	} {
+		t.Run(test.name, func(t *testing.T) { require.Equal(t, test.want, quoted(test.path)) })
+	}
+}
+
 func TestPatternsSelectCases(t *testing.T) {
 	all := []string{"first-chunk/fires@headers", "first-chunk/fires@no-headers", "cancel/leaves", "size/bound"}
 	for _, tc := range []struct {
