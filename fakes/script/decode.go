@@ -22,9 +22,10 @@ type decoder struct {
 	copied   int // values that came by way of aliases
 	aliases  int // how many are being followed
 	depth    int
-	repeats  int    // how many are being read
-	inner    []spot // the steps that were read last
-	stopped  bool   // nothing more is read
+	repeats  int              // how many are being read
+	inner    []spot           // the steps that were read last
+	spots    map[*Step][]spot // of each list of steps outside of repeats, by its first
+	stopped  bool             // nothing more is read
 
 	length func(string) (time.Duration, error) // reads durations that Go does not know; nil when there are none
 }
@@ -167,6 +168,7 @@ func (d *decoder) file(n ast.Node) File {
 	for _, p := range form.Programs {
 		f.Programs = append(f.Programs, Program{When: p.When, Times: int(p.Times), Steps: p.Steps})
 	}
+	d.meaning(n, f.Programs)
 	return f
 }
 
@@ -221,18 +223,37 @@ func (d *decoder) steps(n *ast.SequenceNode) []Step {
 	if d.repeats > 0 || len(d.problems) > before || d.stopped {
 		return out
 	}
-	err := (&order{}).steps(out, 0)
-	if err == nil {
-		return out
+	d.misplaced(n, spots, (&order{}).steps(out, 0))
+	if d.spots == nil {
+		d.spots = map[*Step][]spot{}
 	}
-	var at ast.Node = n
-	text := err.Error()
+	d.spots[&out[0]] = spots
+	return out
+}
+
+// misplaced tells what is wrong with a step, at its place.
+func (d *decoder) misplaced(n ast.Node, spots []spot, err error) {
+	if err == nil {
+		return
+	}
+	at, text := n, err.Error()
 	for m, ok := errors.AsType[*misstep](err); ok && m.number <= len(spots); m, ok = errors.AsType[*misstep](m.cause) {
 		at, spots = spots[m.number-1].node, spots[m.number-1].inner
 		text = m.kind + " " + m.cause.Error()
 	}
 	d.fail(at, "", "%s", text)
-	return out
+}
+
+// meaning tells which steps do nothing for the requests that their programs choose.
+func (d *decoder) meaning(n ast.Node, s Script) {
+	if len(d.problems) > 0 || d.stopped {
+		return
+	}
+	for _, p := range s {
+		if len(p.Steps) > 0 {
+			d.misplaced(n, d.spots[&p.Steps[0]], meaning(p.Steps, p.When))
+		}
+	}
 }
 
 // step reads one step, or nil.

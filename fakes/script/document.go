@@ -96,6 +96,7 @@ func (doc *Document) Programs(n ast.Node, subject string, length func(string) (t
 	for _, p := range form.Programs {
 		out = append(out, Program{When: p.When, Times: int(p.Times), Steps: p.Steps})
 	}
+	doc.d.meaning(list, out)
 	return out
 }
 

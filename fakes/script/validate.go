@@ -23,7 +23,11 @@ func (s Script) Validate() error {
 		if p.When.Ordinal < 0 || p.When.Attempt < 0 {
 			return fmt.Errorf("script: program %d: when: want requests and attempts counted from 1", i+1)
 		}
-		if err := (&order{}).steps(p.Steps, 0); err != nil {
+		err := (&order{}).steps(p.Steps, 0)
+		if err == nil {
+			err = meaning(p.Steps, p.When)
+		}
+		if err != nil {
 			return fmt.Errorf("script: program %d, %w", i+1, err)
 		}
 	}

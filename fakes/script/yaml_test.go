@@ -143,6 +143,9 @@ func (d dice) file() File {
 	d.fill(reflect.ValueOf(&form).Elem(), key{}, 0)
 	f := File{About: form.About, Seed: form.Seed, Connections: form.Connections}
 	for _, p := range form.Programs {
+		if meaning(p.Steps, p.When) != nil { // some steps do nothing in one piece
+			p.When.Stream = nil
+		}
 		f.Programs = append(f.Programs, Program{When: p.When, Times: int(p.Times), Steps: p.Steps})
 	}
 	return f
@@ -310,6 +313,8 @@ func TestParseSaysWhatIsWrongAndWhere(t *testing.T) {
 		{"one of many words", "- go-away: CANCLE", `1:12: go-away is "CANCLE"; did you mean CANCEL?`},
 		{"what validation says of a value", "- headers: {gzip: true, status: 99}", "1:33: headers: status 99: want 200 to 599"},
 		{"what validation says of a step", "- role\n- text: []", "2:3: text: no chunks"},
+		{"a step that does nothing for its requests", "programs:\n- when: {dialect: ollama}\n  steps:\n  - text: a\n  - repeat:\n      times: 2\n      steps:\n      - garble: doubled\n      - text: b\n",
+			"8:9: garble does nothing for these requests: ollama has no server-sent events"},
 		{"what validation says of the order", "- end\n- ping", "2:3: ping comes after end, which ends the exchange"},
 		{"what validation says inside a repeat", "- repeat:\n    times: 2\n    steps:\n      - ping\n      - headers", "5:9: headers opens the answer, but steps before have sent some of it"},
 		{"a repeat that takes no time", "- repeat: {steps: [ping]}", "1:3: repeat: takes no time, and would never let another go on: put a pause into it"},

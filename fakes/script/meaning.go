@@ -1,0 +1,121 @@
+package script
+
+import (
+	"slices"
+
+	"github.com/stallwright/stallwright/fakes/fault"
+)
+
+// Meaningless says why a step does nothing in any answer to the requests that w chooses, "" when it may do something:
+// not every dialect has a form for every fault, and an answer in one piece has none for some. What w leaves open may be
+// anything.
+func Meaningless(step Step, w When) string {
+	if w.Stream != nil && !*w.Stream {
+		if why := meaninglessInOnePiece(step); why != "" {
+			return why
+		}
+	}
+	switch w.Dialect {
+	case "openai", "gemini":
+		if g, ok := step.(fault.Garble); ok && g.How == "no-event" {
+			return w.Dialect + " has no event names"
+		}
+	case "ollama":
+		if l, ok := step.(fault.Lines); ok && (l.End == "" || l.End == "lf") {
+			return "lines of JSON have nothing but their ends"
+		}
+	case "bedrock":
+		switch s := step.(type) {
+		case fault.Lines:
+			return "bedrock has messages, no lines"
+		case fault.Garble:
+			if s.How == "utf-8" {
+				return "bedrock has lengths and checksums, which would break first: use crc"
+			}
+		case Keepalive:
+			if s.Form == BlankForm && w.Stream != nil && *w.Stream {
+				return "bedrock has messages, no lines"
+			}
+		}
+	}
+	return meaninglessIn(step, w.Dialect)
+}
+
+// meaninglessIn is what several dialects have no form for.
+func meaninglessIn(step Step, dialect string) string {
+	events := []string{"openai", "responses", "anthropic", "gemini"}
+	others := []string{"ollama", "bedrock"}
+	switch s := step.(type) {
+	case fault.Garble:
+		switch {
+		case checksum(s.How) && slices.Contains(append(events, "ollama"), dialect):
+			return dialect + " has no checksums"
+		case ofEvents(s.How) && slices.Contains(others, dialect):
+			return dialect + " has no server-sent events"
+		}
+	case Comment:
+		if slices.Contains(others, dialect) {
+			return dialect + " has no comments"
+		}
+	case Ping:
+		if slices.Contains(append(others, "gemini"), dialect) {
+			return dialect + " has no keepalive of its own"
+		}
+	case Keepalive:
+		switch {
+		case s.Every == 0:
+		case s.Form == PingForm && slices.Contains(append(others, "gemini"), dialect):
+			return dialect + " has no keepalive of its own"
+		case (s.Form == CommentForm || s.Form == EmptyDataForm) && slices.Contains(others, dialect):
+			return dialect + " has no server-sent events"
+		case s.Form == RoleForm && slices.Contains([]string{"gemini", "ollama"}, dialect):
+			return dialect + " has no opening frame"
+		}
+	}
+	return ""
+}
+
+func meaninglessInOnePiece(step Step) string {
+	switch s := step.(type) {
+	case fault.Lines:
+		return "an answer in one piece has no lines"
+	case fault.Batch:
+		return "an answer in one piece is one frame"
+	case fault.Garble:
+		if ofEvents(s.How) || checksum(s.How) {
+			return "an answer in one piece is no event and has no checksum"
+		}
+	case Keepalive:
+		if s.Every > 0 && s.Form != PingForm && s.Form != BlankForm {
+			return "before an answer in one piece only blanks can stand: use blank"
+		}
+	}
+	return ""
+}
+
+func checksum(how string) bool { return how == "crc" || how == "prelude-crc" }
+
+func ofEvents(how string) bool {
+	return slices.Contains([]string{"doubled", "no-blank", "no-event", "no-data"}, how)
+}
+
+// meaning says which step of a program does nothing.
+func meaning(steps []Step, w When) error {
+	for i, step := range steps {
+		if r, ok := step.(Repeat); ok {
+			if err := meaning(r.Steps, w); err != nil {
+				return &misstep{i + 1, step.Kind(), err}
+			}
+			continue
+		}
+		if why := Meaningless(step, w); why != "" {
+			return &misstep{i + 1, step.Kind(), nothing(why)}
+		}
+	}
+	return nil
+}
+
+// nothing is why a step does nothing.
+type nothing string
+
+func (n nothing) Error() string { return "does nothing for these requests: " + string(n) }
