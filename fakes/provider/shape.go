@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"hash/crc32"
+	"slices"
 	"strings"
 
 	"github.com/stallwright/stallwright/fakes/fault"
@@ -64,6 +65,18 @@ func (s *shape) garble(frame *[]byte, text string) bool {
 
 // broken is the frame as it is broken, nil when it cannot be so.
 func (s *shape) broken(frame []byte, how, text string) []byte {
+	if s.framing == messages && (how == "" || how == "brace" || how == "plain") {
+		// A length or a checksum may look like a brace.
+		from, to, ok := payload(frame)
+		if !ok {
+			return nil
+		}
+		inner := (&shape{}).broken(slices.Clone(frame[from:to]), how, text)
+		if inner == nil {
+			return nil
+		}
+		return slices.Concat(frame[:from], inner, frame[to:])
+	}
 	first, last := bytes.IndexByte(frame, '{'), bytes.LastIndexByte(frame, '}')
 	whole := first >= 0 && last > first
 	switch how {
@@ -117,20 +130,9 @@ func (s *shape) broken(frame []byte, how, text string) []byte {
 // missummed inverts a byte of a checksum of the last message in a binary frame: that at its end, or with prelude that of
 // its lengths. It returns nil when the frame holds no whole messages.
 func missummed(frame []byte, prelude bool) []byte {
-	const least = 16 // two lengths and two checksums
-	at := 0
-	for rest := frame; ; rest = frame[at:] {
-		if len(rest) < least {
-			return nil
-		}
-		length := int(binary.BigEndian.Uint32(rest))
-		if length < least || length > len(rest) {
-			return nil
-		}
-		if length == len(rest) {
-			break
-		}
-		at += length
+	at, ok := lastMessage(frame)
+	if !ok {
+		return nil
 	}
 	end := len(frame) - 4
 	if prelude {
@@ -140,6 +142,36 @@ func missummed(frame []byte, prelude bool) []byte {
 		frame[end+3] ^= 0xff
 	}
 	return frame
+}
+
+// lastMessage is where the last message of a binary frame begins, if the frame holds whole messages.
+func lastMessage(frame []byte) (at int, ok bool) {
+	const least = 16 // two lengths and two checksums
+	for {
+		rest := frame[at:]
+		if len(rest) < least {
+			return 0, false
+		}
+		switch length := int(binary.BigEndian.Uint32(rest)); {
+		case length == len(rest):
+			return at, true
+		case length < least || length > len(rest):
+			return 0, false
+		default:
+			at += length
+		}
+	}
+}
+
+// payload is where the last message of a binary frame has its payload.
+func payload(frame []byte) (from, to int, ok bool) {
+	at, ok := lastMessage(frame)
+	if !ok {
+		return 0, 0, false
+	}
+	const prelude = 12 // lengths of the message and of its headers, and their checksum
+	from, to = at+prelude+int(binary.BigEndian.Uint32(frame[at+4:])), len(frame)-4
+	return from, to, at+prelude <= from && from <= to
 }
 
 // textAt is where the text stands in a frame, as it is or as JSON escapes it; else where some string of it begins.

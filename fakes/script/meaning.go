@@ -25,15 +25,16 @@ func Meaningless(step Step, w When) string {
 			return "lines of JSON have nothing but their ends"
 		}
 	case "bedrock":
+		streams := w.Stream != nil && *w.Stream
 		switch s := step.(type) {
 		case fault.Lines:
 			return "bedrock has messages, no lines"
 		case fault.Garble:
-			if s.How == "utf-8" {
+			if streams && s.How == "utf-8" {
 				return "bedrock has lengths and checksums, which would break first: use crc"
 			}
 		case Keepalive:
-			if s.Form == BlankForm && w.Stream != nil && *w.Stream {
+			if streams && s.Form == BlankForm {
 				return "bedrock has messages, no lines"
 			}
 		}

@@ -80,6 +80,9 @@ func (s *Stream) send(p []byte, last bool) (int, error) {
 		if fields == nil && n == 0 && !end {
 			return total, nil
 		}
+		if end {
+			s.leavePlace()
+		}
 		s.fields = nil
 		sent, err := s.conn.do(job{stream: s, fields: fields, data: p[:n], end: end})
 		total += sent
@@ -109,6 +112,7 @@ func (x *Exchange) ResetStream(code string) error {
 		code = http2.ErrCodeInternal.String()
 	}
 	s, number := x.stream, errCode(code)
+	s.leavePlace()
 	_, err := s.conn.do(job{stream: s, frames: func(f *http2.Framer) { f.WriteRSTStream(s.id, number) }})
 	s.conn.mu.Lock()
 	s.ended = true
@@ -152,6 +156,13 @@ func (s *Stream) leave(how Leaving) {
 	if !handled {
 		s.close()
 	}
+}
+
+// leavePlace frees the stream's place before its end is sent: a peer may open another as soon as it has seen that.
+func (s *Stream) leavePlace() {
+	s.conn.mu.Lock()
+	s.uncount()
+	s.conn.mu.Unlock()
 }
 
 // uncount frees the stream's place. The connection's mutex is held.
