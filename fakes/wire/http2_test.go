@@ -418,6 +418,41 @@ func TestHTTP2StreamsThatAreResetAtOnce(t *testing.T) {
 	})
 }
 
+// A peer opens its next stream as soon as it has seen the end of one, whatever the handler still does.
+func TestHTTP2AnEndedStreamHasLeftItsPlace(t *testing.T) {
+	tests := []struct {
+		name string
+		end  func(x *wire.Exchange)
+	}{
+		{"by END_STREAM", func(x *wire.Exchange) { x.Head(200, http.Header{}, false); x.Last() }},
+		{"by RST_STREAM", func(x *wire.Exchange) { x.ResetStream("CANCEL") }},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			h := &wire.HTTP2{MaxStreams: 1}
+			withPeer(t, h, func(p *peer) {
+				ended, leave := make(chan struct{}, 2), make(chan struct{})
+				defer close(leave)
+				h.Handle = func(s *wire.Stream) {
+					x := s.Exchange(nil)
+					defer x.Close()
+					test.end(x)
+					ended <- struct{}{}
+					<-leave
+				}
+				for _, id := range []uint32{1, 3} {
+					p.ask(id, true)
+					select {
+					case <-ended:
+					case <-time.After(time.Minute):
+						t.Fatalf("stream %d was refused", id)
+					}
+				}
+			})
+		})
+	}
+}
+
 func TestHTTP2GoingAway(t *testing.T) {
 	h := &wire.HTTP2{Handle: func(s *wire.Stream) {
 		x := s.Exchange(nil)
