@@ -74,7 +74,7 @@ const suite = "scenarios/suite_test.go"
 // other, fakes may not: each works alone.
 var (
 	fakeRanks = map[string]int{
-		"timeline": 0, "fault": 0, "script": 1, "wire": 2, "provider": 3, "mcp": 3, "approver": 3, "collector": 3, "admin": 4, "dialects": 4, "proof": 4,
+		"timeline": 0, "fault": 0, "script": 1, "wire": 2, "provider": 3, "mcp": 3, "approver": 3, "collector": 3, "admin": 4, "dialects": 4, "proof": 5,
 	}
 	harnessRanks = map[string]int{
 		"verdict": 0, "expect": 1, "invariant": 1, "caller": 1, "": 2,

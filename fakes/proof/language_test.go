@@ -3,13 +3,16 @@ package proof
 import (
 	"encoding/json"
 	"maps"
-	"reflect"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/stallwright/stallwright/fakes/dialects"
+	"github.com/stallwright/stallwright/fakes/fault"
+	"github.com/stallwright/stallwright/fakes/provider/openai"
 	"github.com/stallwright/stallwright/fakes/script"
 )
 
@@ -114,10 +117,21 @@ func TestEveryVariantHasAForm(t *testing.T) {
 		over := slices.ContainsFunc(carriers(), func(c carrier) bool { return p.over == nil || p.over(c) })
 		require.True(t, over, p.name)
 	}
-	dialects := map[string]bool{}
+	spoken := map[string]bool{}
 	for _, v := range variants() {
-		dialects[reflect.TypeOf(v.dialect).PkgPath()] = true
+		spoken[v.dialect.Name()] = true
 		require.Len(t, v.types, 4)
 	}
-	require.Len(t, dialects, 6)
+	require.ElementsMatch(t, dialects.Names(), slices.Collect(maps.Keys(spoken)))
+}
+
+// TestScriptsKnowTheFlavours fails when a flavour of Chat Completions is no dialect for the check of scripts.
+func TestScriptsKnowTheFlavours(t *testing.T) {
+	require.NotEmpty(t, dialects.Flavours())
+	for _, name := range dialects.Flavours() {
+		require.NotEmpty(t, script.Meaningless(fault.Garble{How: "no-event"}, script.When{Dialect: name}), name)
+		_, answer := openai.Dialect{Flavour: openai.Flavour(name)}.Recognise(httptest.NewRequest("POST", "/v1/chat/completions", nil), []byte(`{"model":"m","stream":true}`))
+		none := len(answer.Append(nil, script.Ping{}, 0)) == 0
+		require.Equal(t, none, script.Meaningless(script.Ping{}, script.When{Dialect: name}) != "", name)
+	}
 }

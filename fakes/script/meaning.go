@@ -15,11 +15,10 @@ func Meaningless(step Step, w When) string {
 			return why
 		}
 	}
+	if g, ok := step.(fault.Garble); ok && g.How == "no-event" && (chat(w.Dialect) || w.Dialect == "gemini") {
+		return w.Dialect + " has no event names"
+	}
 	switch w.Dialect {
-	case "openai", "gemini":
-		if g, ok := step.(fault.Garble); ok && g.How == "no-event" {
-			return w.Dialect + " has no event names"
-		}
 	case "ollama":
 		if l, ok := step.(fault.Lines); ok && (l.End == "" || l.End == "lf") {
 			return "lines of JSON have nothing but their ends"
@@ -44,12 +43,13 @@ func Meaningless(step Step, w When) string {
 
 // meaninglessIn is what several dialects have no form for.
 func meaninglessIn(step Step, dialect string) string {
-	events := []string{"openai", "responses", "anthropic", "gemini"}
+	events := chat(dialect) || slices.Contains([]string{"responses", "anthropic", "gemini"}, dialect)
+	silent := slices.Contains([]string{"gemini", "ollama", "bedrock", "azure", "groq", "llamacpp", "mistral", "vllm"}, dialect)
 	others := []string{"ollama", "bedrock"}
 	switch s := step.(type) {
 	case fault.Garble:
 		switch {
-		case checksum(s.How) && slices.Contains(append(events, "ollama"), dialect):
+		case checksum(s.How) && (events || dialect == "ollama"):
 			return dialect + " has no checksums"
 		case ofEvents(s.How) && slices.Contains(others, dialect):
 			return dialect + " has no server-sent events"
@@ -59,13 +59,13 @@ func meaninglessIn(step Step, dialect string) string {
 			return dialect + " has no comments"
 		}
 	case Ping:
-		if slices.Contains(append(others, "gemini"), dialect) {
+		if silent {
 			return dialect + " has no keepalive of its own"
 		}
 	case Keepalive:
 		switch {
 		case s.Every == 0:
-		case s.Form == PingForm && slices.Contains(append(others, "gemini"), dialect):
+		case s.Form == PingForm && silent:
 			return dialect + " has no keepalive of its own"
 		case (s.Form == CommentForm || s.Form == EmptyDataForm) && slices.Contains(others, dialect):
 			return dialect + " has no server-sent events"
@@ -92,6 +92,11 @@ func meaninglessInOnePiece(step Step) string {
 		}
 	}
 	return ""
+}
+
+// chat says whether a dialect is Chat Completions, or a flavour of it.
+func chat(dialect string) bool {
+	return slices.Contains([]string{"openai", "azure", "deepseek", "groq", "llamacpp", "mistral", "openrouter", "vllm", "xai"}, dialect)
 }
 
 func checksum(how string) bool { return how == "crc" || how == "prelude-crc" }
