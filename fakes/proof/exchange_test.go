@@ -226,19 +226,6 @@ func (x *exchange) chunks() bool {
 	return !one || p.chunked
 }
 
-// wantInstants wants the pieces to have come then; in real time, not before.
-func (x *exchange) wantInstants(want ...time.Duration) {
-	x.t.Helper()
-	require.Len(x.t, x.pieces, len(want))
-	for i, c := range x.pieces {
-		if x.virtual {
-			require.Equal(x.t, want[i], c.at, "piece %d", i)
-		} else {
-			require.GreaterOrEqual(x.t, c.at, want[i], "piece %d", i)
-		}
-	}
-}
-
 // wantAgain wants the connection to serve another request.
 func (x *exchange) wantAgain() {
 	x.t.Helper()

@@ -95,12 +95,14 @@ func http2Only() []proof {
 			require.Equal(x.t, complete, x.finish())
 			x.wantPieces(x.frames())
 		}},
+		{name: "a stream that is cancelled", proves: []string{"stream-reset.code=CANCEL"}, over: two, steps: resets("CANCEL"), judge: wantReset(http2.ErrCodeCancel)},
+		{name: "going away for a reason", proves: []string{"go-away.code=ENHANCE_YOUR_CALM"}, over: two, steps: ended2(fault.GoAway{Code: "ENHANCE_YOUR_CALM"}, text("one")), judge: wantAway(http2.ErrCodeEnhanceYourCalm)},
 		{name: "going away", proves: []string{"go-away"}, over: two, quiet: true, steps: ended2(fault.GoAway{}, text("one")), judge: wantAway(http2.ErrCodeNo)},
 	}
 	for _, code := range script.Codes() {
 		all = append(all,
-			proof{name: "a stream that is reset with " + code, proves: []string{"stream-reset.code=" + code}, over: two, steps: resets(code), judge: wantReset(numbers[code])},
-			proof{name: "going away with " + code, proves: []string{"go-away.code=" + code}, over: two, steps: ended2(fault.GoAway{Code: code}, text("one")), judge: wantAway(numbers[code])},
+			proof{name: "a stream that is reset with " + code, proves: []string{"stream-reset.code=" + code}, over: two, sampled: true, steps: resets(code), judge: wantReset(numbers[code])},
+			proof{name: "going away with " + code, proves: []string{"go-away.code=" + code}, over: two, sampled: true, steps: ended2(fault.GoAway{Code: code}, text("one")), judge: wantAway(numbers[code])},
 		)
 	}
 	return all

@@ -136,9 +136,9 @@ type answer struct {
 }
 
 // Header sets the headers that the API sends. Errors in place of an event stream keep its type, around plain JSON.
-func (a *answer) Header(h http.Header, status int, _ bool) {
+func (a *answer) Header(h http.Header, status int, stream bool) {
 	h.Set("Content-Type", "application/json; charset=UTF-8")
-	if a.sse {
+	if a.sse && (stream || status >= 400) {
 		h.Set("Content-Type", "text/event-stream")
 	}
 	h.Set("Vary", "Origin, X-Origin, Referer")

@@ -229,6 +229,9 @@ func TestStatusInPlaceOfAStream(t *testing.T) {
 	recognised(t, "streamGenerateContent?alt=sse").Header(h, 429, false)
 	require.Equal(t, "text/event-stream", h.Get("Content-Type"))
 	h = http.Header{}
+	recognised(t, "streamGenerateContent?alt=sse").Header(h, 200, false)
+	require.Equal(t, "application/json; charset=UTF-8", h.Get("Content-Type"), "a body that is no error")
+	h = http.Header{}
 	recognised(t, "generateContent").Header(h, 429, false)
 	require.Equal(t, "application/json; charset=UTF-8", h.Get("Content-Type"))
 }
