@@ -1,7 +1,8 @@
 // Package bedrock renders the Converse wire format of AWS Bedrock, from its public documentation and recorded answers.
 //
 // A stream is binary frames with checksums (frame.go). What a script breaks below the dialect leaves them as they were:
-// a garbled frame, whose brace is missing, is a byte short and fails its checksum. Two garbles break a checksum alone.
+// a garbled frame, whose brace is missing, is a byte short and fails its checksum. Two garbles of scripts break a checksum
+// alone; BadCRC and BadPrelude do so to a frame of every answer, those that no step of a script renders by itself included.
 package bedrock
 
 import (
@@ -17,15 +18,18 @@ import (
 	"github.com/stallwright/stallwright/fakes/script"
 )
 
-// Dialect is Converse: POST /model/ID/converse and …/converse-stream. Signatures are not looked at.
-type Dialect struct{}
+// Dialect is Converse: POST /model/ID/converse and …/converse-stream. The zero value works. Signatures are not looked at.
+type Dialect struct {
+	BadCRC     int // the so-many-th frame of each stream, from 1, has a wrong checksum at its end; 0 is none
+	BadPrelude int // the same for the checksum of the lengths at its beginning
+}
 
 // Name is bedrock.
 func (Dialect) Name() string { return "bedrock" }
 
 // Recognise reads a request by its path, which has the model with %3A and %2F in it, and its JSON body. The path alone
 // says whether the answer is a stream.
-func (Dialect) Recognise(r *http.Request, body []byte) (provider.Request, provider.Answer) {
+func (d Dialect) Recognise(r *http.Request, body []byte) (provider.Request, provider.Answer) {
 	path := r.URL.EscapedPath()
 	path, stream := strings.CutSuffix(path, "/converse-stream")
 	path, whole := strings.CutSuffix(path, "/converse")
@@ -42,7 +46,7 @@ func (Dialect) Recognise(r *http.Request, body []byte) (provider.Request, provid
 	sum.Write([]byte(path))
 	sum.Write(body)
 	return provider.Request{Model: model, Stream: stream, Attempt: attempt(r.Header.Get("Amz-Sdk-Request"))},
-		&answer{model: model, sum: sum.Sum64(), began: time.Now(), input: max(1, len(body)/4)}
+		&answer{dialect: d, model: model, sum: sum.Sum64(), began: time.Now(), input: max(1, len(body)/4)}
 }
 
 // attempt reads what the official SDKs say: attempt=2; max=3.
@@ -60,10 +64,11 @@ func attempt(header string) int {
 // answer renders one answer. Text and reasoning stay in the block they are in while they can; a block ends when another
 // begins, by Finish, or by Done.
 type answer struct {
-	model  string
-	sum    uint64
-	began  time.Time
-	frames int // so far
+	dialect Dialect
+	model   string
+	sum     uint64
+	began   time.Time
+	frames  int // so far
 
 	started bool // messageStart was sent
 	next    int  // the index of the next block
@@ -263,5 +268,5 @@ func (a *answer) end(b []byte, at int) []byte {
 
 func (a *answer) seal(b []byte, at int) []byte {
 	a.frames++
-	return seal(b, at)
+	return seal(b, at, a.frames == a.dialect.BadPrelude, a.frames == a.dialect.BadCRC)
 }

@@ -40,10 +40,18 @@ func headed(b []byte, at int) []byte {
 	return b
 }
 
-// seal completes the frame that begins at at and has its headers and payload.
-func seal(b []byte, at int) []byte {
+// seal completes the frame that begins at at and has its headers and payload. A checksum that is to be wrong has its last
+// byte inverted.
+func seal(b []byte, at int, badPrelude, badCRC bool) []byte {
 	frame := b[at:]
 	binary.BigEndian.PutUint32(frame, uint32(len(frame)+4))
-	binary.BigEndian.PutUint32(frame[8:], crc32.ChecksumIEEE(frame[:8]))
-	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(frame))
+	binary.BigEndian.PutUint32(frame[8:], wrong(crc32.ChecksumIEEE(frame[:8]), badPrelude))
+	return binary.BigEndian.AppendUint32(b, wrong(crc32.ChecksumIEEE(frame), badCRC))
+}
+
+func wrong(sum uint32, bad bool) uint32 {
+	if bad {
+		return sum ^ 0xff
+	}
+	return sum
 }

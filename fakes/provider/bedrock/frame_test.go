@@ -72,7 +72,7 @@ func decodeAll(t *testing.T, b []byte) (list []frame) {
 
 // The frames of recorded answers, by their lengths and checksums.
 func TestVectors(t *testing.T) {
-	empty := seal(make([]byte, preludeLength), 0)
+	empty := seal(make([]byte, preludeLength), 0, false, false)
 	require.Equal(t, "000000100000000005c248eb7d98c8ff", hex.EncodeToString(empty))
 
 	tests := []struct {
@@ -81,7 +81,7 @@ func TestVectors(t *testing.T) {
 		length       int
 		prelude, crc string
 	}{
-		{"an event", seal(append(begin(nil, "messageStart"), `{"role":"assistant"}`...), 0), 118, "000000760000005296d5fade", "6fa8c599"},
+		{"an event", seal(append(begin(nil, "messageStart"), `{"role":"assistant"}`...), 0, false, false), 118, "000000760000005296d5fade", "6fa8c599"},
 		{"an exception", (&answer{}).failure(nil, script.Error{Type: "throttlingException", Message: "slow down"}), 136, "0000008800000061de0175f4", "832ee072"},
 		{"an error that the model of the API does not know", (&answer{}).failure(nil, script.Error{Type: "InternalError", Message: "boom", Form: script.FlatForm}), 88, "0000005800000048154692c1", "961cb456"},
 	}
@@ -95,7 +95,7 @@ func TestVectors(t *testing.T) {
 }
 
 func TestAnyFlippedByteIsSeen(t *testing.T) {
-	good := seal(append(begin(nil, "messageStart"), `{"role":"assistant"}`...), 0)
+	good := seal(append(begin(nil, "messageStart"), `{"role":"assistant"}`...), 0, false, false)
 	for at := range good {
 		b := append([]byte(nil), good...)
 		b[at] ^= 0x40
@@ -106,12 +106,16 @@ func TestAnyFlippedByteIsSeen(t *testing.T) {
 
 func TestBadChecksums(t *testing.T) {
 	for _, tt := range []struct {
-		name, how string
-		want      []string // of each frame
+		name    string
+		dialect Dialect
+		how     string
+		want    []string // of each frame
 	}{
-		{"none", "", []string{"", "", "", "", ""}},
-		{"of the second frame", "crc", []string{"", "message checksum"}},
-		{"of the second prelude", "prelude-crc", []string{"", "prelude checksum"}},
+		{"none", Dialect{}, "", []string{"", "", "", "", ""}},
+		{"of the second frame", Dialect{}, "crc", []string{"", "message checksum"}},
+		{"of the second prelude", Dialect{}, "prelude-crc", []string{"", "prelude checksum"}},
+		{"of the second frame, by the dialect", Dialect{BadCRC: 2}, "", []string{"", "message checksum"}},
+		{"of the second prelude, by the dialect", Dialect{BadPrelude: 2}, "", []string{"", "prelude checksum"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			steps := []script.Step{script.Text{Chunks: []string{"b"}}, script.Finish{Reason: "stop"}, script.Done{}}
@@ -121,7 +125,7 @@ func TestBadChecksums(t *testing.T) {
 			var b []byte
 			synctest.Test(t, func(t *testing.T) {
 				var err error
-				b, err = ask(t, Dialect{}, append([]script.Step{script.Role{}}, steps...), "/model/m/converse-stream", []byte(`{}`))
+				b, err = ask(t, tt.dialect, append([]script.Step{script.Role{}}, steps...), "/model/m/converse-stream", []byte(`{}`))
 				require.NoError(t, err)
 			})
 			for _, want := range tt.want {
@@ -132,8 +136,8 @@ func TestBadChecksums(t *testing.T) {
 					// Nothing else is wrong with it.
 					length := int(binary.BigEndian.Uint32(b))
 					sum := crc32.ChecksumIEEE(b[:length-4])
-					require.Equal(t, tt.how == "prelude-crc", sum == binary.BigEndian.Uint32(b[length-4:]))
-					require.Equal(t, tt.how == "crc", crc32.ChecksumIEEE(b[:8]) == binary.BigEndian.Uint32(b[8:]))
+					require.Equal(t, want == "prelude checksum", sum == binary.BigEndian.Uint32(b[length-4:]))
+					require.Equal(t, want == "message checksum", crc32.ChecksumIEEE(b[:8]) == binary.BigEndian.Uint32(b[8:]))
 					_, _, err = decode(b[length:])
 				}
 				require.NoError(t, err)
