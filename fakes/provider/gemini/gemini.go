@@ -29,7 +29,7 @@ func (Dialect) Name() string { return "gemini" }
 // Recognise reads a request by its path, which says whether it wants a stream, and its JSON body.
 func (d Dialect) Recognise(r *http.Request, body []byte) (provider.Request, provider.Answer) {
 	path := r.URL.Path
-if r.Method == http.MethodGet {
+	if r.Method == http.MethodGet {
 		// Under /v1 OpenAI's models stand as well: a client of Google's tells itself by its headers.
 		if own := r.Header.Get("X-Goog-Api-Key") != "" || r.Header.Get("X-Goog-Api-Client") != ""; own {
 			path = strings.Replace(path, "/v1/models", "/v1beta/models", 1)
