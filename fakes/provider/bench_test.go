@@ -98,12 +98,12 @@ func BenchmarkStreams(b *testing.B) {
 					defer c.Close()
 					conns[i] = c
 				}
-				const most = 7000 // streams whose events a timeline holds
+				const most = 1000 // a session of some size
 				var cpu time.Duration
 				for left := b.N; left > 0; left -= most {
 					b.StopTimer()
 					s.tell("fresh")
-					began := s.usage().cpu
+					began := s.cpu()
 					b.StartTimer()
 					var next atomic.Int64
 					chunks := new(atomic.Int64)
@@ -121,7 +121,7 @@ func BenchmarkStreams(b *testing.B) {
 					}))
 					b.StopTimer()
 					require.Equal(b, round*(shortChunks+1), chunks.Load())
-					cpu += s.usage().cpu - began
+					cpu += s.cpu() - began
 				}
 				b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "streams/s")
 				b.ReportMetric(float64(cpu.Microseconds())/float64(b.N), "cpu-µs/stream")
@@ -210,7 +210,7 @@ func BenchmarkStalled(b *testing.B) {
 	eachServer(b, func(b *testing.B, s *server) {
 		for b.Loop() {
 			s.tell("fresh")
-			before := s.usage()
+			resident, inUse := s.memory()
 			conns := make([]net.Conn, count)
 			began := time.Now()
 			const workers = 64
@@ -232,15 +232,15 @@ func BenchmarkStalled(b *testing.B) {
 				return nil
 			}))
 			opened := time.Since(began)
-			after := s.usage()
+			residentNow, inUseNow := s.memory()
 			for _, c := range conns {
 				c.(*net.TCPConn).SetLinger(0) // its port is free at once
 				c.Close()
 			}
 			s.tell(fmt.Sprintf("left %d", count))
 			b.ReportMetric(float64(count), "streams")
-			b.ReportMetric((after.resident-before.resident)/float64(count), "resident-B/stream")
-			b.ReportMetric((after.inUse-before.inUse)/float64(count), "heap-B/stream")
+			b.ReportMetric((residentNow-resident)/float64(count), "resident-B/stream")
+			b.ReportMetric((inUseNow-inUse)/float64(count), "heap-B/stream")
 			b.ReportMetric(opened.Seconds(), "open-s")
 		}
 	})

@@ -42,7 +42,8 @@ const (
 // serveBench serves until the commands end. It writes its address, and a line for each command:
 //
 //	fresh   the sessions begin anew, with empty timelines
-//	usage   resident memory in bytes, then heap and stacks in use after a collection, then CPU time in nanoseconds
+//	cpu     the CPU time spent, in nanoseconds
+//	memory  resident memory in bytes, then heap and stacks in use after a collection
 //	left N  waits for so many peers to have left a stalled stream
 func serveBench(kind string, commands io.Reader, out io.Writer) error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -73,8 +74,10 @@ func serveBench(kind string, commands io.Reader, out io.Writer) error {
 		switch command {
 		case "fresh":
 			err = s.fresh()
-		case "usage":
-			answer, err = usage()
+		case "cpu":
+			answer, err = cpuTime()
+		case "memory":
+			answer = fmt.Sprint(resident(), inUse())
 		case "left":
 			n, _ := strconv.Atoi(number)
 			err = s.left(n)
@@ -87,12 +90,12 @@ func serveBench(kind string, commands io.Reader, out io.Writer) error {
 	return nil
 }
 
-func usage() (string, error) {
+func cpuTime() (string, error) {
 	var r syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
 		return "", err
 	}
-	return fmt.Sprint(resident(), inUse(), r.Utime.Nano()+r.Stime.Nano()), nil
+	return fmt.Sprint(r.Utime.Nano() + r.Stime.Nano()), nil
 }
 
 // resident is the memory that the process has of the machine, 0 where that is not told.
@@ -248,13 +251,14 @@ func (s *server) tell(command string) string {
 	return s.line()
 }
 
-type used struct {
-	resident, inUse float64
-	cpu             time.Duration
+func (s *server) cpu() (d time.Duration) {
+	_, err := fmt.Sscan(s.tell("cpu"), &d)
+	require.NoError(s.b, err)
+	return d
 }
 
-func (s *server) usage() (u used) {
-	_, err := fmt.Sscan(s.tell("usage"), &u.resident, &u.inUse, &u.cpu)
+func (s *server) memory() (resident, inUse float64) {
+	_, err := fmt.Sscan(s.tell("memory"), &resident, &inUse)
 	require.NoError(s.b, err)
-	return u
+	return resident, inUse
 }

@@ -47,6 +47,8 @@ type play struct {
 
 	mu      sync.Mutex
 	stopped bool
+	ending  bool        // the end of the body is under way
+	grace   *time.Timer // closes one that was stopped then
 }
 
 var (
@@ -67,19 +69,36 @@ func (pl *play) done() {
 	pl.p.mu.Lock()
 	delete(pl.s.current, pl)
 	pl.p.mu.Unlock()
+	pl.mu.Lock()
+	if pl.grace != nil {
+		pl.grace.Stop()
+	}
+	pl.mu.Unlock()
 	pl.s.plays.Done()
 	pl.p.plays.Done()
 }
 
-// stop ends the play from outside; the session waits for it.
+// stop ends the play from outside; the session waits for it. A peer that has the whole answer may think that the
+// exchange is over and ask again on the connection: so an answer's end is let through, unless the peer does not read.
 func (pl *play) stop() {
 	pl.mu.Lock()
 	pl.stopped = true
-	x := pl.x
+	x, ending := pl.x, pl.ending
+	if ending && pl.grace == nil {
+		pl.grace = time.AfterFunc(wire.Patience, x.Close)
+	}
 	pl.mu.Unlock()
-	if x != nil {
+	if x != nil && !ending {
 		x.Close()
 	}
+}
+
+// last sends the end of the body.
+func (pl *play) last() error {
+	pl.mu.Lock()
+	pl.ending = true
+	pl.mu.Unlock()
+	return pl.x.Last()
 }
 
 // start plays on a connection of HTTP/1.1.
@@ -276,7 +295,7 @@ func (pl *play) end(shut bool) error {
 			return err
 		}
 	}
-	if err := pl.x.Last(); err != nil {
+	if err := pl.last(); err != nil {
 		return err
 	}
 	pl.tell()

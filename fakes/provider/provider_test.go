@@ -22,6 +22,7 @@ import (
 	"github.com/stallwright/stallwright/fakes/provider/openai"
 	. "github.com/stallwright/stallwright/fakes/script"
 	"github.com/stallwright/stallwright/fakes/timeline"
+	"github.com/stallwright/stallwright/fakes/wire"
 )
 
 func TestAnswerIsStreamedAndRecorded(t *testing.T) {
@@ -280,6 +281,51 @@ func TestReleaseEndsRunningExchanges(t *testing.T) {
 	}
 	t.Run("tcp", func(t *testing.T) { overTCP(t, play) })
 	t.Run("memnet", func(t *testing.T) { inBubble(t, play) })
+}
+
+// A peer that has the whole answer may ask again at once, whatever its session's owner does meanwhile.
+func TestReleaseLeavesTheConnectionOfAFinishedAnswer(t *testing.T) {
+	overTCP(t, func(w *world) {
+		c, err := w.dial(context.Background(), "tcp", w.addr)
+		require.NoError(t, err)
+		defer c.Close()
+		in := bufio.NewReader(c)
+		for n := range 500 {
+			w.open(Answer("text"))
+			fmt.Fprintf(c, "POST /chat/completions HTTP/1.1\r\nHost: m\r\nContent-Length: %d\r\n\r\n%s", len(streaming), streaming)
+			resp, err := http.ReadResponse(in, nil)
+			require.NoError(t, err, "request %d", n+1)
+			_, err = io.Copy(io.Discard, resp.Body)
+			require.NoError(t, err)
+			w.p.Release("case")
+		}
+		require.Len(t, w.at("end"), 500)
+	})
+}
+
+func TestReleaseClosesAnAnswerWhoseEndIsNotRead(t *testing.T) {
+	inBubble(t, func(w *world) {
+		blocked := 0
+		const buffer = 64 << 10 // of the network
+		for size := buffer - 1500; size < buffer; size += 3 { // a head is in it too
+			w.tl = timeline.New()
+			w.open(Program{Steps: []Step{Raw{Bytes: strings.Repeat("x", size)}, End{}}})
+			c, err := w.dial(context.Background(), "tcp", w.addr)
+			require.NoError(t, err)
+			fmt.Fprintf(c, "POST /chat/completions HTTP/1.1\r\nHost: m\r\nContent-Length: %d\r\n\r\n%s", len(streaming), streaming)
+			synctest.Wait()
+			events := w.events()
+			w.p.Release("case")
+			if strings.HasPrefix(events[len(events)-1], "#1 raw") { // the text has left, the end has not
+				blocked++
+				require.Equal(t, []time.Duration{wire.Patience}, w.at("closed"))
+			} else {
+				require.Zero(t, w.tl.Now())
+			}
+			c.Close()
+		}
+		require.NotZero(t, blocked)
+	})
 }
 
 func TestCloseEndsEverything(t *testing.T) {

@@ -109,7 +109,7 @@ func (pl *play) fail(f fault.Status) error {
 	if _, err := pl.x.Frame(pl.due, pl.frame); err != nil {
 		return err
 	}
-	if err := pl.x.Last(); err != nil {
+	if err := pl.last(); err != nil {
 		return err
 	}
 	pl.record(f.Kind(), strconv.Itoa(f.Code))
