@@ -15,15 +15,15 @@ type clocks struct {
 	event, progress time.Time
 }
 
-// tick takes note of a frame that has left now, by its kind.
-func (c *clocks) tick(kind string) {
+// tick takes note of a frame that has left at an instant, by its kind.
+func (c *clocks) tick(kind string, at time.Time) {
 	switch kind {
 	case script.Comment{}.Kind(), string(script.BlankForm), fault.Lines{}.Kind():
 		return
 	case script.Text{}.Kind(), script.Think{}.Kind(), script.Refusal{}.Kind(), script.Flood{}.Kind(), script.Tool{}.Kind(), script.ToolChunk{}.Kind():
-		c.progress = time.Now()
+		c.progress = at
 	}
-	c.event = time.Now()
+	c.event = at
 }
 
 // counts says what was sent until now, and how long ago the last of it.

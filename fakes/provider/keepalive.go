@@ -48,7 +48,7 @@ func (pl *play) beat(k script.Keepalive) error {
 		pl.record(fault.Lines{}.Kind(), "")
 	}
 	pl.sent.frames++
-	pl.sent.tick(string(k.Form)) // neither a comment nor a blank line is an event
+	pl.sent.tick(string(k.Form), pl.x.Sent().Last) // neither a comment nor a blank line is an event
 	pl.record(k.Kind(), string(k.Form))
 	return nil
 }

@@ -306,7 +306,7 @@ func TestReleaseLeavesTheConnectionOfAFinishedAnswer(t *testing.T) {
 func TestReleaseClosesAnAnswerWhoseEndIsNotRead(t *testing.T) {
 	inBubble(t, func(w *world) {
 		blocked := 0
-		const buffer = 64 << 10 // of the network
+		const buffer = 64 << 10                               // of the network
 		for size := buffer - 1500; size < buffer; size += 3 { // a head is in it too
 			w.tl = timeline.New()
 			w.open(Program{Steps: []Step{Raw{Bytes: strings.Repeat("x", size)}, End{}}})

@@ -127,8 +127,14 @@ func (pl *play) stream(step script.Step) error {
 
 func flood(bytes int) string { return strings.Repeat("flood ", bytes/6+1)[:bytes] }
 
+// frameSize has room for most frames, so that the buffer need not grow bit by bit.
+const frameSize = 512
+
 // render puts frame n of a step into pl.frame.
 func (pl *play) render(step script.Step, n int) {
+	if pl.frame == nil {
+		pl.frame = make([]byte, 0, frameSize)
+	}
 	if raw, ok := step.(script.Raw); ok {
 		pl.frame = append(pl.frame[:0], raw.Bytes...)
 		return
@@ -209,7 +215,7 @@ func (pl *play) flush() error {
 	}
 	pl.sent.frames += frames
 	for _, e := range events {
-		pl.sent.tick(e.kind)
+		pl.sent.tick(e.kind, pl.x.Sent().Last)
 		if !e.silent {
 			pl.record(e.kind, e.detail)
 		}

@@ -78,13 +78,13 @@ func (pl *play) reply() error {
 	pl.tell()
 	pl.sent.frames++
 	if garbled {
-		pl.sent.tick(fault.Garble{}.Kind())
+		pl.sent.tick(fault.Garble{}.Kind(), pl.x.Sent().Last)
 		pl.record(fault.Garble{}.Kind(), "body")
 		return nil
 	}
 	for _, step := range pl.said {
 		for n := range paceOf(step).frames {
-			pl.sent.tick(step.Kind())
+			pl.sent.tick(step.Kind(), pl.x.Sent().Last)
 			if told(step, n) {
 				pl.record(step.Kind(), detail(step, n))
 			}

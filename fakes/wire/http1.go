@@ -33,12 +33,18 @@ type http1 struct {
 	rest    int64 // bytes that Content-Length still promises, below 0 when it promises nothing
 }
 
+// headSize has room for most heads and a frame behind them, so that the buffer need not grow.
+const headSize = 1 << 10
+
 func (b *http1) head(status int, h http.Header, plain bool) {
 	b.rest = -1
 	if n, err := strconv.ParseInt(h.Get("Content-Length"), 10, 64); err == nil {
 		plain, b.rest = true, n
 	}
 	b.chunked = !plain
+	if b.buf == nil {
+		b.buf = make([]byte, 0, headSize)
+	}
 	out := bytes.NewBuffer(b.buf[:0])
 	fmt.Fprintf(out, "HTTP/1.1 %03d %s\r\n", status, http.StatusText(status))
 	h.Write(out) // replaces line breaks in values

@@ -47,9 +47,10 @@ type Exchange struct {
 	dripNoted   bool
 	dripEarlier time.Time // before it no further piece
 
-	timer *time.Timer
-	slow  *time.Timer
-	noted chan struct{} // the slow timer's function has returned
+	timer  *time.Timer
+	passed time.Time // an instant that is past
+	slow   *time.Timer
+	noted  chan struct{} // the slow timer's function has returned
 
 	beat  func() error
 	every time.Duration
