@@ -30,8 +30,10 @@ sdktest: sdktest-go ## the official SDKs judge the fakes: Go, and Python and Nod
 sdktest-go:
 	cd fakes/sdktest && go vet -race ./... && go test -race ./...
 
-bench: ## benchmarks, in the form benchstat reads
-	go test -run '^$$' -bench . -benchmem ./...
+bench: ## figures in a table, the fake provider's beside bare net/http's; for benchstat: bin/bench.txt
+	@mkdir -p bin
+	go test -run '^$$' -bench . -count 5 -timeout 1h $$(grep -rl --include='*_test.go' '^func Benchmark' . | xargs -n1 dirname | sort -u) \
+	  | go run ./fakes/provider/figures -o bin/bench.txt
 
 fuzz: ## each fuzz test for ten seconds
 	@for pkg in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u); do \
