@@ -1,8 +1,10 @@
 package provider
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -21,7 +23,7 @@ func (p *Provider) Serve(l net.Listener) error {
 		return errClosed
 	}
 	if p.server == nil {
-		p.server = &http.Server{Handler: p, ReadHeaderTimeout: p.headerTime(), ConnState: p.track}
+		p.server = &http.Server{Handler: p, ReadHeaderTimeout: p.headerTime(), ConnState: p.track, ConnContext: withConn}
 		p.queue = &queue{addr: l.Addr(), conns: make(chan net.Conn), done: make(chan struct{})}
 		p.done, p.listens = make(chan struct{}), map[net.Listener]struct{}{}
 		server, queue := p.server, p.queue
@@ -44,6 +46,7 @@ func (p *Provider) Serve(l net.Listener) error {
 // accept accepts connections until the listener fails or the provider is closed.
 func (p *Provider) accept(l net.Listener) error {
 	secure := p.secure()
+	wasFull := false
 	for delay := time.Duration(0); ; {
 		c, err := l.Accept()
 		var passing interface{ Temporary() bool } // such as too many open files
@@ -79,9 +82,13 @@ func (p *Provider) accept(l net.Listener) error {
 			return errClosed
 		case full:
 			c.Close()
+			if !wasFull {
+				p.tell(fmt.Sprintf("closed: %d are open, and no more are taken until one has ended", p.maxConns()))
+			}
 		default:
 			p.serving.Go(func() { p.admit(counted) })
 		}
+		wasFull = full
 	}
 }
 
@@ -98,18 +105,31 @@ func (p *Provider) pause(d time.Duration) bool {
 }
 
 // track counts the connections that net/http has, so that Close can wait for it to let go of them.
-func (p *Provider) track(_ net.Conn, s http.ConnState) {
+func (p *Provider) track(c net.Conn, s http.ConnState) {
 	switch s {
 	case http.StateNew:
 		p.tracked.Add(1)
-	case http.StateHijacked, http.StateClosed:
+	case http.StateClosed:
+		if c, ok := c.(*conn); ok {
+			c.tellEnd()
+		}
+		p.tracked.Done()
+	case http.StateHijacked:
 		p.tracked.Done()
 	}
+}
+
+// connKey finds the connection in a request's context.
+type connKey struct{}
+
+func withConn(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, connKey{}, c)
 }
 
 // hand gives a connection to net/http for its next request, of which early has arrived.
 func (p *Provider) hand(c *conn, early []byte) {
 	c.early = early
+	c.asked.Store(false)
 	select {
 	case p.queue.conns <- c:
 	case <-p.queue.done:
@@ -151,6 +171,40 @@ type conn struct {
 	answers int         // by programs, until now
 	early   []byte      // arrived before it was handed over
 	idle    atomic.Bool // given back, and no byte has come yet
+	asked   atomic.Bool // a request has come since it was handed over
+	late    atomic.Bool // a deadline has passed while none had
+	gone    atomic.Bool // it has ended while none had
+	tls     bool        // the peer began with TLS, which is not spoken
+}
+
+// tellEnd records why a connection has ended with no request, which no other event says. That it is closed after its
+// answers, or by this side, is not worth one.
+func (c *conn) tellEnd() {
+	switch {
+	case c.asked.Load():
+	case c.late.Load():
+		c.p.tell("closed: no whole request came in time")
+	case c.gone.Load():
+		if c.answers == 0 && !c.p.isClosed() {
+			c.p.tell("left without a request")
+		}
+	case c.tls:
+		c.p.tell("closed: the peer began with TLS, and the fake speaks plain HTTP")
+	case !c.p.isClosed():
+		c.p.tell("closed: what came is no request of HTTP")
+	}
+}
+
+// ended takes note of an error of reading while there is no request.
+func (c *conn) ended(err error) {
+	if err == nil || c.asked.Load() {
+		return
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		c.late.Store(true)
+	} else {
+		c.gone.Store(true)
+	}
 }
 
 // NetConn lets the layers that reset and half-close reach the connection below.
@@ -169,9 +223,11 @@ func (c *conn) Read(b []byte) (int, error) {
 	if c.idle.CompareAndSwap(true, false) {
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			c.p.tell("closed while it was idle")
+			c.asked.Store(true) // and that is why
 		}
 		c.Conn.SetReadDeadline(time.Now().Add(c.p.headerTime()))
 	}
+	c.ended(err)
 	return n, err
 }
 

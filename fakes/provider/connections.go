@@ -2,6 +2,7 @@ package provider
 
 import (
 	"crypto/tls"
+	"errors"
 	"io"
 	"net"
 	"time"
@@ -42,10 +43,20 @@ func (p *Provider) admit(c *conn) {
 	}
 	c.Conn.SetDeadline(time.Now().Add(p.headerTime()))
 	two, early, err := version(c.Conn)
-	if err != nil || c.Conn.SetDeadline(time.Time{}) != nil {
+	if err == nil {
+		err = c.Conn.SetDeadline(time.Time{})
+	}
+	if err != nil {
 		c.Close()
+		c.ended(err)
+		if strange := new(tls.RecordHeaderError); errors.As(err, strange) {
+			p.tell("closed: the peer does not begin with TLS, which the fake speaks")
+		} else {
+			c.tellEnd()
+		}
 		return
 	}
+	c.tls = p.TLS == nil && len(early) > 0 && early[0] == tlsBegins
 	if two {
 		c.early = early
 		p.serveHTTP2(c)
@@ -56,6 +67,9 @@ func (p *Provider) admit(c *conn) {
 
 // http2Begins is how a connection of HTTP/2 begins, and no request of HTTP/1.1.
 const http2Begins = "PRI "
+
+// tlsBegins is the first byte of a handshake of TLS, and of no request.
+const tlsBegins = 0x16
 
 // version says whether the peer speaks HTTP/2, and returns what it has read of the connection to find out. No byte
 // but those of the handshake is read over TLS.

@@ -9,10 +9,14 @@ import (
 )
 
 func (p *Provider) serveHTTP2(c *conn) {
-	(&wire.HTTP2{
-		Handle: p.handle, MaxStreams: p.Connections.Streams, MaxBody: p.maxBody(), HeaderTime: p.headerTime(),
+	how := (&wire.HTTP2{
+		Handle: func(s *wire.Stream) { c.asked.Store(true); p.handle(s) }, MaxStreams: p.Connections.Streams, MaxBody: p.maxBody(), HeaderTime: p.headerTime(),
 		IdleClose: p.Connections.IdleClose, Requests: p.Connections.Requests,
 	}).Serve(c)
+	if how == wire.Local {
+		c.gone.Store(false) // not of itself
+	}
+	c.tellEnd()
 }
 
 // handle plays to a stream.

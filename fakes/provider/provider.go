@@ -38,7 +38,8 @@ import (
 //	left        fin, rst, or rst-stream and a code: the peer has left before the program ended
 //	closed      the fake was closed, the session released, or the connection ended by another stream's fault, before
 //	            the program ended
-//	connection  what was done to a connection outside of any exchange; only in the timeline of the session without a marker
+//	connection  what was done to a connection outside of any exchange, and how one ended that brought no whole request; only
+//	            in the timeline of the session without a marker
 //
 // The details of end, left and closed count what was sent: bytes=N frames=N, and how long ago the last byte, event
 // and progress left: byte=0.000s event=0.000s progress=never. Progress is text, reasoning, refusal and tool calls; a
@@ -143,6 +144,9 @@ func (p *Provider) Strays() int {
 
 // ServeHTTP plays a program. It returns when the connection was taken over, before the program has ended.
 func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if c, ok := r.Context().Value(connKey{}).(*conn); ok {
+		c.asked.Store(true)
+	}
 	rc := http.NewResponseController(w)
 	// A writer without deadlines is its server's concern.
 	rc.SetReadDeadline(time.Now().Add(3 * p.headerTime()))
@@ -154,6 +158,7 @@ func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		rc.SetReadDeadline(time.Time{})
 	case !errors.As(err, &tooLong): // the peer is slow, or has left; net/http still reads for as long as the deadline lets it
 		w.Header().Set("Connection", "close")
+		p.tell(fmt.Sprintf("the body of %.20s %.200s did not arrive: %d bytes of it did", r.Method, r.URL.Path, len(body)))
 		(&refusal{status: http.StatusRequestTimeout, why: "the body did not arrive"}).send(w)
 		return
 	}
@@ -272,6 +277,12 @@ func (p *Provider) Close() error {
 	p.plays.Wait()
 	p.tracked.Wait()
 	return nil
+}
+
+func (p *Provider) isClosed() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.closed
 }
 
 func (p *Provider) maxBody() int64            { return orElse(p.MaxBody, 8<<20) }

@@ -34,6 +34,7 @@ const (
 	headerLimit  = 64 << 10 // of a request's headers, decoded
 	frameLimit   = 16 << 10 // of a frame that the peer sends, HTTP/2's own default
 	controlLimit = 64 << 10 // of answers to control frames that the peer does not read
+	owedLimit    = 16 << 10 // of what is not given back yet of a window for the peer's data, a quarter of it: small pieces need not have an answer each
 	lingerTime   = time.Second
 )
 
@@ -59,6 +60,7 @@ type http2Conn struct {
 	streams  map[uint32]*Stream
 	live     int     // streams that count against MaxStreams
 	bodies   int64   // bytes of request bodies in memory
+	owed     uint32  // of the peer's window
 	last     uint32  // the highest stream seen
 	away     bool    // GOAWAY or a FIN has gone
 	allowed  uint32  // the highest stream still taken then
@@ -78,9 +80,9 @@ type http2Conn struct {
 	work   sync.WaitGroup
 }
 
-// Serve serves c until it has ended. It returns when no goroutine of it is left but those that Handle has started
-// itself.
-func (h *HTTP2) Serve(nc net.Conn) {
+// Serve serves c until it has ended, and says how it did: Local when the peer broke the rules, too. It returns when no
+// goroutine of it is left but those that Handle has started itself.
+func (h *HTTP2) Serve(nc net.Conn) Leaving {
 	c := &http2Conn{
 		HTTP2: h, conn: nc, jobs: make(chan job), wake: make(chan struct{}, 1), ended: make(chan struct{}),
 		streams: map[uint32]*Stream{}, window: 65535, initial: 65535, most: frameLimit, table: 4096, widened: make(chan struct{}),
@@ -95,6 +97,7 @@ func (h *HTTP2) Serve(nc net.Conn) {
 	how := c.read()
 	c.end(how)
 	c.work.Wait()
+	return how
 }
 
 func (h *HTTP2) maxStreams() int {
@@ -142,6 +145,9 @@ func (c *http2Conn) read() Leaving {
 		if err == nil {
 			err = c.frame(f, first)
 		}
+		if c.unheard() {
+			return Local
+		}
 		var ofStream http2.StreamError
 		var ofConn http2.ConnectionError
 		switch {
@@ -180,7 +186,7 @@ func (c *http2Conn) frame(f http2.Frame, first bool) error {
 	case *http2.PingFrame:
 		if !f.IsAck() {
 			data := f.Data
-			return c.say(func(w *http2.Framer) { w.WritePing(true, data) })
+			c.say(func(w *http2.Framer) { w.WritePing(true, data) })
 		}
 	case *http2.WindowUpdateFrame:
 		return c.widen(f)
@@ -225,7 +231,8 @@ func (c *http2Conn) settings(f *http2.SettingsFrame) error {
 	if err != nil {
 		return err
 	}
-	return c.say(func(w *http2.Framer) { w.WriteSettingsAck() })
+	c.say(func(w *http2.Framer) { w.WriteSettingsAck() })
+	return nil
 }
 
 const windowLimit = 1<<31 - 1
@@ -254,18 +261,19 @@ func (c *http2Conn) grown() {
 	c.widened = make(chan struct{})
 }
 
-// say queues control frames, which never wait for the peer. A peer that makes us say much and does not listen is cut
-// off.
-func (c *http2Conn) say(frames func(*http2.Framer)) error {
+// say queues control frames, which never wait for the peer.
+func (c *http2Conn) say(frames func(*http2.Framer)) {
 	c.mu.Lock()
 	frames(c.controls)
-	full := c.control.Len() > controlLimit
 	c.mu.Unlock()
-	if full {
-		return net.ErrClosed
-	}
 	c.knock()
-	return nil
+}
+
+// unheard says whether the peer has made us say much and does not listen: it is cut off.
+func (c *http2Conn) unheard() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.control.Len() > controlLimit
 }
 
 // knock wakes the writer.

@@ -61,7 +61,7 @@ func (c *http2Conn) headers(f *http2.MetaHeadersFrame) error {
 	s.timer = time.AfterFunc(3*c.headerTime(), func() { c.refuse(s.id, http2.ErrCodeCancel) })
 	c.mu.Unlock()
 	if strings.EqualFold(r.Header.Get("Expect"), "100-continue") {
-		return c.say(func(w *http2.Framer) {
+		c.say(func(w *http2.Framer) {
 			// :status 100, not in the table that the writer's encoder keeps.
 			w.WriteHeaders(http2.HeadersFrameParam{StreamID: s.id, BlockFragment: []byte{0x08, 3, '1', '0', '0'}, EndHeaders: true})
 		})
@@ -81,7 +81,8 @@ func (c *http2Conn) start(s *Stream) {
 	c.work.Go(func() { c.Handle(s) })
 }
 
-// data takes in a piece of a request's body. The windows are given back at once: MaxBody bounds what is kept.
+// data takes in a piece of a request's body. The windows are given back before they are needed: MaxBody bounds what is
+// kept.
 func (c *http2Conn) data(f *http2.DataFrame) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -89,12 +90,17 @@ func (c *http2Conn) data(f *http2.DataFrame) error {
 		return http2.ConnectionError(http2.ErrCodeProtocol)
 	}
 	s := c.streams[f.StreamID]
-	if f.Length > 0 {
-		c.controls.WriteWindowUpdate(0, f.Length)
-		if s != nil && !f.StreamEnded() {
-			c.controls.WriteWindowUpdate(s.id, f.Length)
-		}
+	if c.owed += f.Length; c.owed >= owedLimit {
+		c.controls.WriteWindowUpdate(0, c.owed)
+		c.owed = 0
 		c.knock()
+	}
+	if s != nil && !f.StreamEnded() {
+		if s.owed += f.Length; s.owed >= owedLimit {
+			c.controls.WriteWindowUpdate(s.id, s.owed)
+			s.owed = 0
+			c.knock()
+		}
 	}
 	if s == nil {
 		return nil // of a stream that has ended here
@@ -135,7 +141,7 @@ func (c *http2Conn) left(f *http2.RSTStreamFrame) error {
 
 // refuse resets a stream that the peer got wrong, or that we do not take.
 func (c *http2Conn) refuse(id uint32, code http2.ErrCode) {
-	c.say(func(w *http2.Framer) { w.WriteRSTStream(id, code) }) // too much of it ends with the next frame read
+	c.say(func(w *http2.Framer) { w.WriteRSTStream(id, code) })
 	c.mu.Lock()
 	s := c.streams[id]
 	c.mu.Unlock()

@@ -26,6 +26,7 @@ type Stream struct {
 
 	// Guarded by the connection's mutex.
 	window   int64       // for our data
+	owed     uint32      // of the peer's window
 	timer    *time.Timer // for the body to arrive
 	handled  bool        // Handle has it
 	received bool        // the request has ended
