@@ -10,6 +10,7 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -171,6 +172,7 @@ type conn struct {
 	answers int         // by programs, until now
 	early   []byte      // arrived before it was handed over
 	idle    atomic.Bool // given back, and no byte has come yet
+	failed  error       // of the reader: a reset is told once, and whoever reads next is to hear of it too
 	asked   atomic.Bool // a request has come since it was handed over
 	late    atomic.Bool // a deadline has passed while none had
 	gone    atomic.Bool // it has ended while none had
@@ -219,7 +221,13 @@ func (c *conn) Read(b []byte) (int, error) {
 		}
 		return n, nil
 	}
+	if c.failed != nil {
+		return 0, c.failed
+	}
 	n, err := c.Conn.Read(b)
+	if errors.Is(err, syscall.ECONNRESET) {
+		c.failed = err
+	}
 	if c.idle.CompareAndSwap(true, false) {
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			c.p.tell("closed while it was idle")

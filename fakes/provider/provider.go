@@ -36,14 +36,15 @@ import (
 //	blocked     a write waits for the peer to read, or to widen its window
 //	end         the body has ended as HTTP says
 //	left        fin, rst, or rst-stream and a code: the peer has left before the program ended
-//	closed      the fake was closed, the session released, or the connection ended by another stream's fault, before
-//	            the program ended
+//	closed      the fake was closed, the session released, or the connection ended by another stream's fault or by a
+//	            violation, before the program ended
 //	connection  what was done to a connection outside of any exchange, and how one ended that brought no whole request; only
 //	            in the timeline of the session without a marker
 //
-// The details of end, left and closed count what was sent: bytes=N frames=N, and how long ago the last byte, event
-// and progress left: byte=0.000s event=0.000s progress=never. Progress is text, reasoning, refusal and tool calls; a
-// comment is no event. unread=N are bytes that the peer has sent behind its request.
+// The details of what ends an exchange (end, cut, reset, stream-reset, status, left, closed) count what was sent:
+// bytes=N frames=N, and how long ago the last byte, event and progress left: byte=0.000s event=0.000s progress=never.
+// Progress is text, reasoning, refusal and tool calls; a comment is no event. unread=N are bytes that the peer has sent
+// behind its request.
 const Lane = "provider"
 
 // Provider answers requests as scripts say. Set the fields before its first use; the zero values of the bounds work.

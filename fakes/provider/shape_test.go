@@ -239,7 +239,7 @@ func TestFaultsOfHTTP2CannotStrikeOverHTTP1(t *testing.T) {
 		require.Contains(t, body, `"a"`)
 		require.Equal(t, []string{
 			"#1 " + asked, "#1 violation go-away needs HTTP/2: the request came by HTTP/1.1", "#1 headers 200", "#1 text a",
-			"#1 violation stream-reset needs HTTP/2: the request came by HTTP/1.1",
+			"#1 violation stream-reset needs HTTP/2: the request came by HTTP/1.1", "#1 closed",
 		}, w.events())
 	})
 }

@@ -36,11 +36,11 @@ func (pl *play) strike(step script.Step) error {
 			return err
 		}
 		pl.x.Cut()
-		pl.record(s.Kind(), "")
+		pl.record(s.Kind(), pl.counts())
 		return errEnded
 	case fault.Reset:
 		pl.x.Reset()
-		pl.record(s.Kind(), "")
+		pl.record(s.Kind(), pl.counts())
 		return errEnded
 	case fault.HalfClose:
 		if err := pl.x.HalfClose(); err != nil {
@@ -65,10 +65,11 @@ func (pl *play) resetStream(f fault.StreamReset) error {
 	switch {
 	case errors.Is(err, wire.ErrVersion):
 		pl.record("violation", f.Kind()+" needs HTTP/2: the request came by HTTP/1.1")
+		pl.record("closed", pl.counts())
 	case err != nil:
 		return err
 	default:
-		pl.record(f.Kind(), code)
+		pl.record(f.Kind(), code+" "+pl.counts())
 	}
 	return errEnded
 }
@@ -112,7 +113,8 @@ func (pl *play) fail(f fault.Status) error {
 	if err := pl.last(); err != nil {
 		return err
 	}
-	pl.record(f.Kind(), strconv.Itoa(f.Code))
+	pl.sent.frames++
+	pl.record(f.Kind(), strconv.Itoa(f.Code)+" "+pl.counts())
 	pl.release(false)
 	return errEnded
 }
