@@ -208,9 +208,9 @@ func BenchmarkStalled(b *testing.B) {
 	const reserve = 64 // for all else that both processes have open
 	count := int(min(limit.Cur-reserve, heldMost))
 	eachServer(b, func(b *testing.B, s *server) {
+		resident, inUse := s.memory() // it keeps what it once had of the machine
 		for b.Loop() {
 			s.tell("fresh")
-			resident, inUse := s.memory()
 			conns := make([]net.Conn, count)
 			began := time.Now()
 			const workers = 64

@@ -91,13 +91,13 @@ type Session struct {
 
 // Open begins a session: until Release, requests whose body has [[sw:MARKER]] belong to s, which stays unchanged
 // meanwhile. It is an error when the marker is taken, longer than 200 bytes, or has a character that JSON may
-// escape or the brackets; when the script is invalid; and after Close. The empty marker stands for requests without
+// escape or the brackets; when the script is invalid, or is for a dialect that is not there; and after Close. The empty marker stands for requests without
 // one, in place of Fallback.
 func (p *Provider) Open(marker string, s *Session) error {
 	if err := checkMarker(marker); err != nil {
 		return err
 	}
-	if err := check(s.Script); err != nil {
+	if err := p.check(s.Script); err != nil {
 		return fmt.Errorf("provider: session %q: %w", marker, err)
 	}
 	p.mu.Lock()

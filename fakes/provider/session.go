@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -52,7 +53,7 @@ func (p *Provider) find(body []byte) (*session, error) {
 	}
 	s := p.sessions[""]
 	if s == nil && p.Fallback != nil {
-		if err := check(p.Fallback.Script); err != nil {
+		if err := p.check(p.Fallback.Script); err != nil {
 			return nil, err
 		}
 		s = p.add("", p.Fallback)
@@ -176,12 +177,19 @@ func checkMarker(m string) error {
 	return nil
 }
 
-// check says what is wrong with a script, for a provider.
-func check(s script.Script) error {
+// check says what is wrong with a script, for this provider.
+func (p *Provider) check(s script.Script) error {
 	if err := s.Validate(); err != nil {
 		return err
 	}
+	var names []string
+	for _, d := range p.Dialects {
+		names = append(names, d.Name())
+	}
 	for i, prog := range s {
+		if name := prog.When.Dialect; name != "" && !slices.Contains(names, name) {
+			return fmt.Errorf("program %d: when: dialect %.60q: want %s", i+1, name, strings.Join(names, ", "))
+		}
 		for j, step := range prog.Steps {
 			if !playable(step) {
 				return fmt.Errorf("program %d, step %d (%s): a provider has no step %T", i+1, j+1, step.Kind(), step)

@@ -174,7 +174,7 @@ func TestFallbackAnswersRequestsWithoutMarker(t *testing.T) {
 }
 
 func TestOpenRefuses(t *testing.T) {
-	p := &provider.Provider{}
+	p := &provider.Provider{Dialects: []provider.Dialect{openai.Dialect{}}}
 	require.NoError(t, p.Open("taken", &provider.Session{}))
 	tests := []struct {
 		name, marker string
@@ -186,6 +186,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"a marker with a bracket", "a]]", nil, `has ']'`},
 		{"a long marker", strings.Repeat("x", 201), nil, "at most 200"},
 		{"an invalid script", "x", Script{{}}, "program 1 has no steps"},
+		{"a dialect that is not there", "x", Script{{When: When{Dialect: "opanai"}, Steps: []Step{Done{}}}}, `program 1: when: dialect "opanai": want openai`},
 		{"a step of another fake", "x", Script{{Steps: []Step{&Done{}}}}, "a provider has no step *script.Done"},
 	}
 	for _, test := range tests {
