@@ -145,6 +145,7 @@ func (pl *play) finish(err error) {
 func (pl *play) rest() error {
 	pl.frame, pl.batch = nil, batch{}
 	if pl.x.Rest(func() { pl.finish(wire.ErrLeft) }) {
+		pl.answer, pl.steps, pl.said = nil, nil, nil // nothing is rendered any more
 		return errResting
 	}
 	return pl.x.WaitFor(nil)
