@@ -215,7 +215,7 @@ func TestWhatNeverEnds(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			besieged(t, &provider.Provider{HeaderTime: 300 * time.Millisecond}, true, func(w *world) {
+			besieged(t, &provider.Provider{HeaderTime: 700 * time.Millisecond}, true, func(w *world) {
 				before := inUse()
 				conns := make([]net.Conn, 100)
 				var dripping sync.WaitGroup
