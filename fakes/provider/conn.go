@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -173,6 +174,7 @@ type conn struct {
 	early   []byte      // arrived before it was handed over
 	idle    atomic.Bool // given back, and no byte has come yet
 	failed  error       // of the reader: a reset is told once, and whoever reads next is to hear of it too
+	reset   atomic.Bool // a write was told of it, and a read will see an end
 	asked   atomic.Bool // a request has come since it was handed over
 	late    atomic.Bool // a deadline has passed while none had
 	gone    atomic.Bool // it has ended while none had
@@ -225,6 +227,9 @@ func (c *conn) Read(b []byte) (int, error) {
 		return 0, c.failed
 	}
 	n, err := c.Conn.Read(b)
+	if err == io.EOF && c.reset.Load() {
+		err = syscall.ECONNRESET
+	}
 	if errors.Is(err, syscall.ECONNRESET) {
 		c.failed = err
 	}
@@ -236,6 +241,14 @@ func (c *conn) Read(b []byte) (int, error) {
 		c.Conn.SetReadDeadline(time.Now().Add(c.p.headerTime()))
 	}
 	c.ended(err)
+	return n, err
+}
+
+func (c *conn) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	if errors.Is(err, syscall.ECONNRESET) {
+		c.reset.Store(true)
+	}
 	return n, err
 }
 

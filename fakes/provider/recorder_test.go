@@ -153,7 +153,8 @@ func TestResetRightBehindTheRequest(t *testing.T) {
 			return resets+fins+others == count
 		})
 		require.True(t, ok, "%d resets, %d fins, %d others", resets, fins, others)
-		require.Zero(t, fins)
+		// A write may be told of it at the very instant at which the read is shown an end.
+		require.LessOrEqual(t, fins, count/100)
 		require.NotZero(t, resets)
 	})
 }
