@@ -1,0 +1,185 @@
+package mcp
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/stallwright/stallwright/fakes/script"
+)
+
+// session is what is known of a Session while it is open. The fake's mutex guards its fields.
+type session struct {
+	*Session
+	used     []int // requests that took each program
+	requests int
+	released bool
+	current  map[*call]struct{}
+	calls    sync.WaitGroup
+	gates    *script.Gates
+	turn     chan struct{}  // held by the tool call under way of a Single server
+	effects  map[uint64]int // by tool and arguments
+	listed   bool           // tools/list was asked for
+	lost     bool           // the gate of LostAt was seen open
+	drawn    *uint64        // the seed, when it was used
+}
+
+// add opens a session. The fake's mutex is held.
+func (f *Fake) add(marker string, s *Session) *session {
+	if f.sessions == nil {
+		f.sessions = map[string]*session{}
+	}
+	open := &session{
+		Session: s, used: make([]int, len(s.Script.Programs)), current: map[*call]struct{}{}, gates: s.Gates,
+		turn: make(chan struct{}, 1), effects: map[uint64]int{},
+	}
+	if open.gates == nil {
+		open.gates = new(script.Gates)
+	}
+	f.sessions[marker] = open
+	return open
+}
+
+// owner is the session without a marker, or nil. The fake's mutex is held.
+func (f *Fake) owner() *session {
+	s := f.sessions[""]
+	if s == nil && f.Fallback != nil && f.Fallback.Script.Validate() == nil {
+		s = f.add("", f.Fallback)
+	}
+	if s == nil || s.released {
+		return nil
+	}
+	return s
+}
+
+// find is the session of a tool call with these arguments, nil when it has a marker that none has. The mutex is held.
+func (f *Fake) find(arguments []byte, owner *session) (*session, string) {
+	unknown := ""
+	for m := range markers(arguments) {
+		if s := f.sessions[m]; s != nil && m != "" {
+			return s, ""
+		}
+		unknown = fmt.Sprintf("no session %.200q", m)
+	}
+	if unknown != "" {
+		return nil, unknown
+	}
+	return owner, ""
+}
+
+func (f *Fake) record(s *session, ref, kind, detail string) {
+	if s != nil && s.Timeline != nil {
+		s.Timeline.Add(Lane, ref, kind, detail)
+	}
+}
+
+// next is the program for a request, or nil. It counts as taken. The mutex is held.
+func (s *session) next(method, tool string, params []byte, ordinal int) *Program {
+	for i := range s.Script.Programs {
+		p := &s.Script.Programs[i]
+		if p.Times != script.Any && s.used[i] >= max(p.Times, 1) {
+			continue
+		}
+		if p.When.fits(method, tool, params, ordinal) {
+			s.used[i]++
+			return p
+		}
+	}
+	return nil
+}
+
+func (w When) fits(method, tool string, params []byte, ordinal int) bool {
+	want := orElse(w.Method, callMethod)
+	return (want == method || (want == AnyRequest && request(method))) &&
+		(w.Tool == "" || w.Tool == tool) &&
+		(w.Contains == "" || bytes.Contains(params, []byte(w.Contains))) &&
+		(w.Ordinal == 0 || w.Ordinal == ordinal)
+}
+
+// request says whether a method is one of requests.
+func request(method string) bool {
+	return method != getMethod && method != deleteMethod && !strings.HasPrefix(method, "notifications/")
+}
+
+const (
+	callMethod   = "tools/call"
+	getMethod    = "GET"
+	deleteMethod = "DELETE"
+)
+
+// unplayed is called after the session's end.
+func (s *session) unplayed() []string {
+	var list []string
+	for i, p := range s.Script.Programs {
+		if times := max(p.Times, 1); p.Times != script.Any && s.used[i] < times {
+			list = append(list, fmt.Sprintf("program %d (%s) was taken by %d of %d requests", i+1, p.When, s.used[i], times))
+		}
+	}
+	return list
+}
+
+// String says which requests are meant.
+func (w When) String() string {
+	var list []string
+	if w.Ordinal != 0 {
+		list = append(list, fmt.Sprintf("request %d", w.Ordinal))
+	}
+	list = append(list, orElse(w.Method, callMethod))
+	if w.Tool != "" {
+		list = append(list, fmt.Sprintf("tool %.80q", w.Tool))
+	}
+	if w.Contains != "" {
+		list = append(list, fmt.Sprintf("contains %.80q", w.Contains))
+	}
+	return strings.Join(list, ", ")
+}
+
+// seed is the session's, chosen and recorded at its first use.
+func (s *session) seed(f *Fake) uint64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if s.drawn == nil {
+		seed := s.Seed
+		for seed == 0 {
+			seed = rand.Uint64()
+		}
+		s.drawn = &seed
+		f.record(s, f.Name, "seed", strconv.FormatUint(seed, 10))
+	}
+	return *s.drawn
+}
+
+var markerBegin, markerEnd = []byte("[[sw:"), []byte("]]")
+
+const markerMax = 200
+
+// markers yields the markers in arguments.
+func markers(b []byte) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for {
+			_, after, found := bytes.Cut(b, markerBegin)
+			if !found {
+				return
+			}
+			if m, _, found := bytes.Cut(after[:min(len(after), markerMax+len(markerEnd))], markerEnd); found && !yield(string(m)) {
+				return
+			}
+			b = after
+		}
+	}
+}
+
+func checkMarker(m string) error {
+	if len(m) > markerMax {
+		return fmt.Errorf("mcp: marker of %d bytes: want at most %d", len(m), markerMax)
+	}
+	for _, r := range m {
+		if r <= ' ' || r > '~' || strings.ContainsRune(`"\<>&[]`, r) {
+			return fmt.Errorf("mcp: marker %q has %q: want letters, digits and signs that JSON does not escape, and no bracket", m, r)
+		}
+	}
+	return nil
+}
