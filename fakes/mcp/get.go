@@ -21,6 +21,7 @@ func (f *Fake) quiet(method string, p *peer, owner *session, steps ...script.Ste
 		f: f, s: owner, owner: owner, p: p, ref: fmt.Sprintf("%s#%s%d", f.Name, strings.ToLower(method[strings.LastIndexByte(method, '/')+1:]), f.others),
 		method: method, revision: p.revision, due: time.Now(), stopped: make(chan struct{}), off: make(chan struct{}), steps: steps,
 	}
+	c.heed, c.onCancel.Do = c.off, Stop
 	f.begin(c)
 	return c
 }
@@ -144,15 +145,16 @@ func (f *Fake) end(p *peer, owner *session, how string) {
 	for _, c := range p.calls {
 		running = append(running, c)
 	}
-	if p.listener != nil {
-		running = append(running, p.listener)
-	}
+	listener := p.listener
 	if p.id != "" && f.peers[p.id] == p {
 		f.drop(p, owner, how)
 	}
 	f.mu.Unlock()
 	for _, c := range running {
 		c.halt()
+	}
+	if listener != nil {
+		listener.cancel() // its stream ends cleanly
 	}
 }
 

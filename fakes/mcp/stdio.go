@@ -71,8 +71,9 @@ func (f *Fake) ServeStdio(ctx context.Context, r io.Reader, w io.Writer) error {
 	f.pipes++
 	f.record(owner, f.Name, "connect", fmt.Sprintf("pipe %d", f.pipes))
 	p := newPeer("", true)
-	out := &pipe{w: w, done: ctx.Done()}
-	p.listen = &stream{framing: lines, pipe: out, jobs: make(chan job), gone: ctx.Done()}
+	note := func(kind, detail string) { f.record(owner, f.Name, kind, detail) }
+	out := &pipe{w: w, done: ctx.Done(), note: note}
+	p.listen = &stream{framing: lines, pipe: out, jobs: make(chan job), gone: ctx.Done(), note: note}
 	f.mu.Unlock()
 	defer f.serving.Done()
 

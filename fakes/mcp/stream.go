@@ -32,9 +32,12 @@ type stream struct {
 	// Its writer's.
 	status int
 	header http.Header
-	headed bool // the head was prepared
-	last   bool // the body has ended, or the FIN has gone
-	broken string
+	headed bool   // the head was prepared
+	last   bool   // the body has ended, or the FIN has gone
+	broken string // how the next message is garbled
+	struck bool   // this one was
+
+	note func(kind, detail string) // of what happens while writing
 }
 
 // job is something to be written by a stream's goroutine.
@@ -100,7 +103,14 @@ func (s *stream) put(p payload, id string) error {
 	}
 	s.prepare()
 	if p.text == 0 {
-		return s.bytes(append(head, tail...))
+		err := s.bytes(append(head, tail...))
+		if s.struck && err == nil {
+			s.note(fault.Garble{}.Kind(), s.broken)
+		}
+		if s.struck {
+			s.broken, s.struck = "", false
+		}
+		return err
 	}
 	if err := s.bytes(head); err != nil {
 		return err
@@ -137,7 +147,7 @@ func (s *stream) frame(p payload, id string) (head, tail []byte) {
 		head, tail = append(head, tail...), nil
 		if s.broken != "" {
 			head = garble(head, s.broken, s.framing)
-			s.broken = ""
+			s.struck = true
 		}
 	}
 	return head, tail
@@ -189,20 +199,22 @@ func (s *stream) end(retry time.Duration) error {
 	return s.x.Last()
 }
 
-// shape has the frames that follow split or dripped.
+// shape has the frames that follow split or dripped, or the next one garbled.
 func (s *stream) shape(f any) {
 	switch f := f.(type) {
+	case fault.Garble:
+		s.broken = orElse(f.How, "brace")
 	case fault.Split:
 		if s.x != nil {
 			s.x.SetSplit(f)
 		} else {
-			s.pipe.split = f
+			s.pipe.split, s.pipe.told = f, false
 		}
 	case fault.Drip:
 		if s.x != nil {
 			s.x.SetDrip(f)
 		} else {
-			s.pipe.drip = f
+			s.pipe.drip, s.pipe.told = f, false
 		}
 	}
 }
@@ -213,21 +225,33 @@ type pipe struct {
 	done  <-chan struct{} // the fake's, or the reader's end
 	split fault.Split
 	drip  fault.Drip
+	told  bool // that they strike
+	note  func(kind, detail string)
 }
 
 func (p *pipe) write(b []byte) error {
-	for len(b) > 0 {
-		n := len(b)
-		if every := p.split.Every; every > 0 {
-			n = min(n, every)
+	size := len(b)
+	for from := 0; from < size; {
+		to, kind := size, ""
+		if every := p.split.Every; every > 0 && from+every < to {
+			to, kind = from+every, p.split.Kind()
 		}
-		if p.drip.Bytes > 0 {
-			n = min(n, p.drip.Bytes)
+		for _, at := range p.split.At {
+			if at > from && at < to {
+				to, kind = at, p.split.Kind()
+			}
 		}
-		if _, err := p.w.Write(b[:n]); err != nil {
+		if n := p.drip.Bytes; n > 0 && from+n < to {
+			to, kind = from+n, p.drip.Kind()
+		}
+		if _, err := p.w.Write(b[from:to]); err != nil {
 			return wire.ErrLeft
 		}
-		if b = b[n:]; len(b) > 0 && p.drip.Every > 0 && !sleep(p.drip.Every, p.done) {
+		if kind != "" && !p.told {
+			p.told = true
+			p.note(kind, "")
+		}
+		if from = to; from < size && kind == p.drip.Kind() && p.drip.Every > 0 && !sleep(p.drip.Every, p.done) {
 			return wire.ErrLeft
 		}
 	}

@@ -156,6 +156,7 @@ func (f *Fake) answer(w http.ResponseWriter, r *http.Request, c *call, st *strea
 	if !c.keep {
 		st.header.Set("Connection", "close")
 	}
+	st.note = c.record
 	st.x = wire.New(hijacked, stray, func(kind string) { c.record(kind, "") })
 	st.gone = st.x.Gone()
 	c.use(st, st.x)

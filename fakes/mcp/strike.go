@@ -21,18 +21,22 @@ func (c *call) strike(step script.Step) error {
 		}
 		c.record(s.Kind(), "for ever")
 		return c.rest()
-	case fault.Split:
-		return c.write(func(st *stream) error { st.shape(s); return nil }, s.Kind(), "")
-	case fault.Drip:
-		return c.write(func(st *stream) error { st.shape(s); return nil }, s.Kind(), "")
-	case fault.Garble:
-		return c.write(func(st *stream) error { st.broken = orElse(s.How, "brace"); return nil }, s.Kind(), s.How)
+	case fault.Split, fault.Drip, fault.Garble:
+		return c.shape(step)
 	case fault.Cut, fault.Reset, fault.HalfClose:
 		return c.part(step)
 	case fault.Status:
 		return c.status(s)
 	}
 	c.record("violation", fmt.Sprintf("an MCP server has no step %T", step))
+	return nil
+}
+
+// shape breaks, splits or drips what follows. It is recorded when it strikes.
+func (c *call) shape(step script.Step) error {
+	if st := c.out; st != nil {
+		return st.do(c.stopped, func() error { st.shape(step); return nil })
+	}
 	return nil
 }
 
