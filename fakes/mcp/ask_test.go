@@ -86,7 +86,7 @@ func TestStreamsAreResumed(t *testing.T) {
 		w.begin()
 		_, body := w.ask(call("2", "x", ""))
 		require.True(t, strings.HasPrefix(body, "id: stream-1/0\ndata:\n\n"), body)
-		require.True(t, strings.HasSuffix(body, "retry: 500\n\n"), body)
+		require.True(t, strings.HasSuffix(body, "retry: 500\nid: stream-1/1\ndata:\n\n"), body)
 		require.Contains(t, body, "id: stream-1/1\ndata: ")
 		sleep(time.Second)
 		_, body = w.all(w.get(context.Background(), "stream-1/1"))

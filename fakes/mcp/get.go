@@ -74,7 +74,7 @@ func (f *Fake) get(w http.ResponseWriter, r *http.Request, owner *session) {
 		w.WriteHeader(http.StatusOK)
 	default:
 		f.mu.Lock()
-		c := f.quiet(getMethod, p, owner, fault.Stall{})
+		c := f.quiet(getMethod, p, owner, hold{})
 		f.mu.Unlock()
 		f.listen(w, r, c)
 	}
@@ -160,5 +160,9 @@ func (f *Fake) end(p *peer, owner *session, how string) {
 
 // held says whether a GET has nothing to say by itself.
 func (c *call) held() bool {
-	return len(c.steps) == 1 && c.steps[0] == script.Step(fault.Stall{})
+	if len(c.steps) != 1 {
+		return false
+	}
+	_, ok := c.steps[0].(hold)
+	return ok
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stallwright/stallwright/fakes/fault"
 	"github.com/stallwright/stallwright/fakes/script"
 )
 
@@ -55,7 +54,7 @@ func (c *call) behave(m message, q params, r *http.Request) {
 		return
 	case modern && m.Method == "subscriptions/listen":
 		params := `{"_meta":{"io.modelcontextprotocol/subscriptionId":` + string(m.ID) + `}}`
-		c.steps = []script.Step{Notify{Method: "notifications/subscriptions/acknowledged", Params: params}, fault.Stall{}}
+		c.steps = []script.Step{Notify{Method: "notifications/subscriptions/acknowledged", Params: params}, hold{}}
 		return
 	}
 	if m.Method != "server/discover" && m.Method != "initialize" { // those find out what the server speaks
@@ -88,6 +87,7 @@ func (c *call) runTool(q params, r *http.Request) {
 		return
 	}
 	c.tool, c.onCancel, c.after = t, t.OnCancel, t.Result
+	c.steps = append(c.steps, begin{})
 	if t.Effect == AtStart {
 		c.steps = append(c.steps, Effect{})
 	}

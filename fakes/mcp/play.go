@@ -128,6 +128,12 @@ func (c *call) step(step script.Step) error {
 	case script.Open:
 		c.record(s.Kind(), s.Gate)
 		c.s.gates.Open(s.Gate)
+	case hold:
+		return c.rest()
+	case begin:
+		if c.out != nil && c.out.framing == events && c.out.jobs == nil {
+			return c.headers(script.Headers{})
+		}
 	case AwaitCancel:
 		c.record(s.Kind(), "")
 		return c.waitFor(c.off)
@@ -146,6 +152,10 @@ func (c *call) step(step script.Step) error {
 	case EndStream:
 		return c.close(s.Retry)
 	case StopReading:
+		if c.out == nil || c.out.pipe == nil {
+			c.record("violation", s.Kind()+" needs a pipe")
+			return nil
+		}
 		c.record(s.Kind(), "")
 		c.p.deaf.set(s.For)
 	case script.Headers:
@@ -325,7 +335,14 @@ func (c *call) close(retry time.Duration) error {
 		c.out = nil
 		return nil
 	}
-	switch err := st.do(c.stopped, func() error { return st.end(retry) }); {
+	before := ""
+	if retry > 0 {
+		before = fmt.Sprintf("retry: %d\n\n", retry.Milliseconds())
+		if c.revision >= V20251125 { // an event with no data, which only clients of then expect
+			before = fmt.Sprintf("retry: %d\n%sdata:\n\n", retry.Milliseconds(), c.replay.last())
+		}
+	}
+	switch err := st.do(c.stopped, func() error { return st.end(before) }); {
 	case errors.Is(err, errOver):
 		return c.rest() // after a half-close
 	case err != nil:

@@ -64,6 +64,14 @@ func (r *replay) keep(p payload) string {
 // id is that of the event of a number, from 1; 0 is the one that primes the client.
 func (r *replay) id(n int) string { return fmt.Sprintf("%s/%d", r.name, n) }
 
+// last is the line with the id of the last event.
+func (r *replay) last() string {
+	if r == nil {
+		return ""
+	}
+	return "id: " + r.id(r.from+len(r.events)) + "\n"
+}
+
 // since are the events after that of a number, the first of which has the number from.
 func (r *replay) since(after int) (from int, list []payload) {
 	skip := min(max(after-r.from, 0), len(r.events))

@@ -176,8 +176,10 @@ func TestDeleteEndsWhatRuns(t *testing.T) {
 			r.Method = http.MethodDelete
 			w.all(r)
 		})
-		_, err := w.client.Do(w.request(context.Background(), call("2", "slow", "")))
-		require.Error(t, err)
+		resp := w.do(w.request(context.Background(), call("2", "slow", "")))
+		_, err := io.ReadAll(resp.Body)
+		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+		resp.Body.Close()
 		require.Equal(t, []string{"closed"}, w.details("ended")[1:])
 		require.Equal(t, seconds(2), w.at("ended"))
 		require.Empty(t, reader(t, stream)())
@@ -284,6 +286,7 @@ func TestJSONAnswersDropWhatIsToldMeanwhile(t *testing.T) {
 		time.AfterFunc(time.Second, func() { w.ask(cancel("3")) })
 		_, err := w.client.Do(w.request(context.Background(), call("3", "slow", "")))
 		require.Error(t, err, "there is no JSON that says nothing")
+		w.settle() // for the answer to the cancel
 	})
 }
 

@@ -3,8 +3,6 @@ package mcp
 import (
 	"fmt"
 	"net/http"
-
-	"github.com/stallwright/stallwright/fakes/fault"
 )
 
 // The paths of HTTP+SSE.
@@ -25,7 +23,7 @@ func (f *Fake) openEvents(w http.ResponseWriter, r *http.Request, owner *session
 		f.record(owner, f.Name, "get", p.id)
 		f.open(p, owner)
 		if c == nil {
-			c = f.quiet(getMethod, p, owner, fault.Stall{})
+			c = f.quiet(getMethod, p, owner, hold{})
 		}
 	}
 	f.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// StopReading has the fake read nothing more of a pipe, so that its client cannot write for long. It begins behind the
-// message that is being read.
+// StopReading has the fake read nothing more of a pipe, so that its client cannot write for long. A message that is being
+// read when it begins is held until it is over.
 type StopReading struct {
 	For time.Duration `yaml:"for,omitempty"` // until the end when 0
 }
@@ -107,7 +107,7 @@ func (f *Fake) ServeStdio(ctx context.Context, r io.Reader, w io.Writer) error {
 func (f *Fake) lines(ctx context.Context, r io.Reader, p *peer, owner *session) error {
 	in := bufio.NewScanner(r)
 	in.Buffer(nil, int(f.maxBody()))
-	for p.deaf.wait(ctx.Done()) && in.Scan() {
+	for in.Scan() && p.deaf.wait(ctx.Done()) {
 		if len(in.Bytes()) == 0 {
 			continue
 		}

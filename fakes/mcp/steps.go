@@ -124,6 +124,15 @@ type AwaitCancel struct{}
 // Effect commits the tool's effect.
 type Effect struct{}
 
+// hold waits until the peer leaves: what a stream that is merely open does, no fault.
+type hold struct{}
+
+// begin sends the head of an event stream, as most servers do when a tool begins.
+type begin struct{}
+
+func (hold) Kind() string  { return "hold" }
+func (begin) Kind() string { return "begin" }
+
 // Kind is the step's word.
 func (Progress) Kind() string { return "progress" }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/stallwright/stallwright/fakes/fault"
@@ -181,8 +180,8 @@ func (s *stream) prepare() {
 	s.x.Head(orElse(s.status, http.StatusOK), h, false)
 }
 
-// end ends the body as HTTP says.
-func (s *stream) end(retry time.Duration) error {
+// end ends the body as HTTP says, after these bytes.
+func (s *stream) end(before string) error {
 	if s.x == nil {
 		return nil
 	}
@@ -190,8 +189,8 @@ func (s *stream) end(retry time.Duration) error {
 		return errOver
 	}
 	s.prepare()
-	if retry > 0 && s.framing == events {
-		if err := s.bytes([]byte("retry: " + strconv.FormatInt(retry.Milliseconds(), 10) + "\n\n")); err != nil {
+	if before != "" && s.framing == events {
+		if err := s.bytes([]byte(before)); err != nil {
 			return err
 		}
 	}

@@ -152,8 +152,10 @@ func TestLeavingCancelsInTheModernRevisionOnly(t *testing.T) {
 			if modern {
 				r = w.modern(ctx, "2", "tools/call", `"name":"slow"`)
 			}
-			_, err := w.client.Do(r)
+			resp := w.do(r)
+			_, err := io.ReadAll(resp.Body)
 			require.ErrorIs(t, err, context.DeadlineExceeded)
+			resp.Body.Close()
 			sleep(20 * time.Second)
 			want := []string{`#2 request tools/call id=2 tool="slow"`, "#2 left fin", "#2 ended cancelled"}
 			if !modern {
@@ -291,6 +293,7 @@ func TestWhatClientsDoWrongIsRecorded(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			inBubble(t, withTools(slow), func(w *world) {
 				w.begin()
+				w.settle() // initialize has ended
 				status, _ := w.ask(test.body)
 				require.Equal(t, test.status, status)
 				require.Equal(t, test.want, w.await("violation").Detail)
