@@ -87,7 +87,8 @@ func TestProgressForEver(t *testing.T) {
 }
 
 func TestARepeatWithoutEndTakesTime(t *testing.T) {
-	inBubble(t, playing(script.Repeat{Steps: []script.Step{mcp.Log{Text: "x"}}}), func(w *world) {
+	inBubble(t, playing(script.Repeat{Steps: []script.Step{script.Await{Gate: "open"}, mcp.Log{Text: "x"}}}), func(w *world) {
+		w.gates.Open("open")
 		w.begin()
 		time.AfterFunc(time.Second, func() { w.ask(cancel("2")) })
 		w.ask(call("2", "x", ""))

@@ -14,9 +14,8 @@ import (
 
 // decoder makes a File of a tree. It goes on after a problem, so that all are found at once.
 type decoder struct {
-	name     string
-	words    map[string]word
-	forms    map[string]reflect.Type
+	name string
+	language
 	problems Problems
 	anchors  map[string]ast.Node
 	copied   int // values that came by way of aliases
@@ -223,6 +222,9 @@ func (d *decoder) steps(n *ast.SequenceNode) []Step {
 	if d.repeats > 0 || len(d.problems) > before || d.stopped {
 		return out
 	}
+	if !d.ordered {
+		return out
+	}
 	d.misplaced(n, spots, (&order{}).steps(out, 0))
 	if d.spots == nil {
 		d.spots = map[*Step][]spot{}
@@ -284,7 +286,7 @@ func (d *decoder) step(n ast.Node) Step {
 	}
 	t, ok := d.forms[kind]
 	if !ok || strings.ToUpper(kind) == kind {
-		hint := meant(kind, kinds())
+		hint := meant(kind, d.kinds)
 		switch kind {
 		case "steps", "when", "times":
 			hint = "programs stand under programs:"
@@ -297,7 +299,7 @@ func (d *decoder) step(n ast.Node) Step {
 	seen := d.fill(at, value, to, kind)
 	step := to.Interface().(Step)
 	if len(d.problems) == before && !d.stopped {
-		if err := validate(step); err != nil {
+		if err := d.check(step); err != nil {
 			first, _, _ := strings.Cut(err.Error(), " ")
 			if v := seen[first]; v != nil {
 				at = v
@@ -320,7 +322,7 @@ func (d *decoder) besides(kind, other string) string {
 	if _, ok := d.forms[other]; ok {
 		return "put a dash before it"
 	}
-	return meant(other, kinds())
+	return meant(other, d.kinds)
 }
 
 // fill reads the value of a step, in the short form or the long one.
@@ -481,8 +483,8 @@ func (d *decoder) value(n ast.Node, to reflect.Value, subject string, k key) {
 		} else {
 			wrong("a list of steps")
 		}
-	default: // a text, or one of a few words
-		d.word(n, to, subject, k)
+	default: // a mapping or a list of a language, a text, or one of a few words
+		d.more(n, to, subject, k)
 	}
 }
 

@@ -26,7 +26,7 @@ func Read(name string, data []byte) (*Document, error) {
 	if problem != nil {
 		return nil, Problems{*problem}
 	}
-	return &Document{doc.Body, &decoder{name: name, words: words(), forms: forms(), anchors: map[string]ast.Node{}}}, nil
+	return &Document{doc.Body, &decoder{name: name, language: ours(), anchors: map[string]ast.Node{}}}, nil
 }
 
 // Err has all problems found so far as [Problems], or is nil.
@@ -36,6 +36,9 @@ func (doc *Document) Err() error {
 	}
 	return doc.d.problems
 }
+
+// Problems counts the problems found so far.
+func (doc *Document) Problems() int { return len(doc.d.problems) }
 
 // Fail tells a problem with what stands at n. The hint says what was perhaps meant, or is empty.
 func (doc *Document) Fail(n ast.Node, hint, format string, args ...any) {

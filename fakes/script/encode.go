@@ -19,7 +19,7 @@ func (f File) YAML() ([]byte, error) {
 		return nil, err
 	}
 	form := fileForm{About: f.About, Seed: f.Seed, Connections: f.Connections}
-	w := &writer{words: words(), forms: forms()}
+	w := &writer{language: ours()}
 	if len(f.Programs) == 1 && f.Programs[0].Times == Any && reflect.ValueOf(f.Programs[0].When).IsZero() {
 		form.Steps = f.Programs[0].Steps
 	} else {
@@ -40,9 +40,8 @@ func (f File) YAML() ([]byte, error) {
 // writer writes YAML. Programs and steps stand on lines of their own, all else on one line.
 type writer struct {
 	strings.Builder
-	words map[string]word
-	forms map[string]reflect.Type
-	err   error
+	language
+	err error
 }
 
 func (w *writer) fail(format string, args ...any) string {
@@ -77,6 +76,9 @@ func (w *writer) block(v reflect.Value, indent, entry string) {
 				w.block(reflect.ValueOf(program), indent+"    ", "PROGRAM")
 			}
 		default:
+			if w.records(f.name, value, indent) {
+				continue
+			}
 			w.WriteString(f.name + ": " + w.flow(value, keys[f.name]) + "\n")
 		}
 	}
@@ -188,6 +190,10 @@ func (w *writer) flow(v reflect.Value, k key) string {
 		return w.text(v.String())
 	case reflect.Bool, reflect.Int, reflect.Uint64:
 		return fmt.Sprint(v.Interface())
+	case reflect.Struct:
+		if entry := w.entry(v.Type()); entry != "" {
+			return w.mapping(v, entry)
+		}
 	}
 	return w.fail("a value of the type %s, which files do not know", v.Type())
 }

@@ -13,15 +13,8 @@ type node = map[string]any
 // Schema is the JSON Schema of script files (draft 2020-12), for editors. It knows words, keys and types; what
 // follows from the order of steps only [Parse] knows.
 func Schema() []byte {
-	s := schema{words: words(), forms: forms()}
-	defs := node{
-		"step":     s.step(),
-		"steps":    node{"type": "array", "items": ref("step"), "minItems": 1},
-		"duration": node{"description": "a duration such as 200ms, 1.5s or 2m", "anyOf": []any{node{"type": "string", "pattern": durations}, node{"const": 0}}},
-		"text":     node{"type": "string"},
-		"texts":    node{"anyOf": []any{ref("text"), node{"type": "array", "items": ref("text")}}},
-		"headers":  node{"type": "object", "additionalProperties": node{"type": []any{"string", "integer"}}},
-	}
+	s := schema{language: ours()}
+	defs := shared(s)
 	for name, entry := range map[string]string{"program": "PROGRAM", "when": "WHEN", "connections": "CONNECTIONS", "part": "PART"} {
 		defs[name] = s.object(entry)
 	}
@@ -40,15 +33,24 @@ func Schema() []byte {
 	return append(b, '\n')
 }
 
+// shared are the definitions that every schema has.
+func shared(s schema) node {
+	return node{
+		"step":     s.step(),
+		"steps":    node{"type": "array", "items": ref("step"), "minItems": 1},
+		"duration": node{"description": "a duration such as 200ms, 1.5s or 2m", "anyOf": []any{node{"type": "string", "pattern": durations}, node{"const": 0}}},
+		"text":     node{"type": "string"},
+		"texts":    node{"anyOf": []any{ref("text"), node{"type": "array", "items": ref("text")}}},
+		"headers":  node{"type": "object", "additionalProperties": node{"type": []any{"string", "integer"}}},
+	}
+}
+
 // durations are those that time.ParseDuration reads, without those below 0.
 const durations = `^\+?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$`
 
 func ref(name string) node { return node{"$ref": "#/$defs/" + name} }
 
-type schema struct {
-	words map[string]word
-	forms map[string]reflect.Type
-}
+type schema struct{ language }
 
 // object is the long form of an entry of words.
 func (s schema) object(entry string) node {
@@ -75,7 +77,7 @@ func (s schema) object(entry string) node {
 func (s schema) step() node {
 	properties := node{}
 	var bare []any
-	for _, kind := range kinds() {
+	for _, kind := range s.kinds {
 		w, t := s.words[kind], s.forms[kind]
 		fs := fields(t)
 		needs := slices.ContainsFunc(fs, func(f field) bool { return f.required })
@@ -140,6 +142,10 @@ func (s schema) value(t reflect.Type, k key) node {
 		return node{"anyOf": []any{node{"type": "integer", "minimum": k.least}, node{"const": "forever"}}}
 	case t.Kind() == reflect.Int:
 		return node{"type": "integer", "minimum": k.least}
+	case t.Kind() == reflect.Struct:
+		return ref(name(s.entry(t)))
+	case t.Kind() == reflect.Slice:
+		return node{"type": "array", "items": ref(name(s.entry(t.Elem())))}
 	case k.words != nil:
 		return node{"enum": append([]string{""}, k.words...)}
 	}

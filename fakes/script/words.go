@@ -215,6 +215,9 @@ func fields(t reflect.Type) []field {
 	var out []field
 	for i := range t.NumField() {
 		name, options, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ",")
+		if name == "-" {
+			continue
+		}
 		out = append(out, field{name, i, options != "omitempty"})
 	}
 	return out

@@ -35,7 +35,7 @@ func Parse(name string, data []byte) (File, error) {
 	if problem != nil {
 		return File{}, Problems{*problem}
 	}
-	d := &decoder{name: name, words: words(), forms: forms(), anchors: map[string]ast.Node{}}
+	d := &decoder{name: name, language: ours(), anchors: map[string]ast.Node{}}
 	f := d.file(doc.Body)
 	if len(d.problems) == 0 {
 		if err := f.Validate(); err != nil {
