@@ -80,6 +80,9 @@ func (f *Fake) take(m message, p *peer, owner *session, r *http.Request) (*call,
 	if f.closed || s.released {
 		return nil, &fatal{status: 503, code: codeInternal, why: errClosed.Error(), honest: true}
 	}
+	if len(s.current) >= f.maxCalls() {
+		return nil, &fatal{status: 503, code: codeInternal, why: fmt.Sprintf("above %d calls", f.maxCalls()), honest: true}
+	}
 	s.requests++
 	c := &call{
 		f: f, s: s, owner: owner, p: p, ref: fmt.Sprintf("%s#%d", f.Name, s.requests), ordinal: s.requests,

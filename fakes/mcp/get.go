@@ -11,9 +11,9 @@ import (
 )
 
 // quiet makes a call of what is no request: a GET, a DELETE or a notification. It is nil when the fake or the
-// session was closed. The mutex is held.
+// session was closed, or there are too many. The mutex is held.
 func (f *Fake) quiet(method string, p *peer, owner *session, steps ...script.Step) *call {
-	if f.closed || owner.released {
+	if f.closed || owner.released || len(owner.current) >= 2*f.maxCalls() {
 		return nil
 	}
 	f.others++

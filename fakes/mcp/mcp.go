@@ -8,6 +8,7 @@
 package mcp
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"net"
@@ -21,8 +22,8 @@ import (
 )
 
 // Lane is the lane of the events of MCP servers. Their Ref is #1 for the first request of a session, and so on, after
-// the fake's name where it has one: search#1. An event of no request has the name alone. An id stands in details as
-// the JSON that it was, so that "3" and 3 differ. Kinds are:
+// the fake's name where it has one: search#1; #get1 is a GET that is played, and so on. An event of no request has the name
+// alone. An id stands in details as the JSON that it was, so that "3" and 3 differ. Kinds are:
 //
 //	connect     a connection was accepted, or a pipe opened: its number
 //	request     the method, id, tool, unanswered requests of the session (this one included) and arguments of a request
@@ -43,6 +44,7 @@ import (
 //	connection  what was done to a connection outside of any request
 //	violation   what the client has done that its revision forbids, or what a step cannot do
 //	stall …     a fault struck: its kind
+//	crash       the server has died, as far as its clients can tell
 //	blocked     a write waits for the peer to read
 //	seed        the session's, at its first use
 const Lane = "mcp"
@@ -61,6 +63,7 @@ type Fake struct {
 	MaxBody    int64         // bytes of one message, 8 MiB when 0
 	MaxConns   int           // connections open at once under Serve, 4096 when 0; more are closed when accepted
 	MaxPeers   int           // sessions of the protocol at once, 10,000 when 0; more are refused
+	MaxCalls   int           // requests being answered at once, in one session, 10,000 when 0; more are refused
 	HeaderTime time.Duration // for a request's head to arrive under Serve, and three times that for any body; 10 s when 0
 
 	Connections script.Connections // what Serve does with connections; Streams means nothing here
@@ -73,7 +76,8 @@ type Fake struct {
 	common   *peer            // all the clients without a session id
 	made     int              // session ids
 	others   int              // GETs, DELETEs and notifications that were played, and event streams with ids
-	pipes    int
+	pipes    map[*pipe]context.CancelFunc
+	piped    int                // pipes until now
 	resumed  map[string]*replay // by their names
 	finished []string           // of resumed, those whose calls have ended
 
@@ -200,6 +204,7 @@ func (f *Fake) path() string              { return orElse(f.Path, "/mcp") }
 func (f *Fake) maxBody() int64            { return orElse(f.MaxBody, 8<<20) }
 func (f *Fake) maxConns() int             { return orElse(f.MaxConns, 4096) }
 func (f *Fake) maxPeers() int             { return orElse(f.MaxPeers, 10_000) }
+func (f *Fake) maxCalls() int             { return orElse(f.MaxCalls, 10_000) }
 func (f *Fake) headerTime() time.Duration { return orElse(f.HeaderTime, 10*time.Second) }
 
 func orElse[T comparable](v, zero T) T {

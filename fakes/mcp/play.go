@@ -147,6 +147,8 @@ func (c *call) step(step script.Step) error {
 		return c.fail(s)
 	case EndStream:
 		return c.close(s.Retry)
+	case Crash:
+		return c.crash()
 	case StopReading:
 		if c.out == nil || c.out.pipe == nil {
 			c.record("violation", s.Kind()+" needs a pipe")

@@ -48,7 +48,9 @@ type When struct {
 // AnyRequest is the Method of a program for requests of any method; GET, DELETE and notifications are none.
 const AnyRequest = "*"
 
-// Manners are how a server behaves in what is not one request's. The zero value is well behaved.
+// Manners are how a server behaves in what is not one request's. The zero value is well behaved. Answers, Single,
+// OnCancel and EventIDs are those of the session that a call belongs to; the others those of the session without a
+// marker.
 type Manners struct {
 	Answers  Answers  `yaml:"answers,omitempty"` // the body of an HTTP answer
 	NoIDs    bool     `yaml:"no-ids,omitempty"`  // no session ids are given out
@@ -60,6 +62,7 @@ type Manners struct {
 	Loose    bool     `yaml:"loose,omitempty"`     // a cancel whose id has another JSON type counts
 	EventIDs bool     `yaml:"event-ids,omitempty"` // on event streams, which a GET with Last-Event-ID resumes
 	List     List     `yaml:"list,omitempty"`
+	Endpoint Endpoint `yaml:"endpoint,omitempty"`
 	Banner   string   `yaml:"banner,omitempty"` // what stands on a pipe before the first message
 }
 
@@ -100,6 +103,17 @@ const (
 	DeleteUnknown Delete = "404" //
 	DeleteRefused Delete = "405" //
 	DeleteHangs   Delete = "hang"
+)
+
+// Endpoint says what the event stream of HTTP+SSE begins with.
+type Endpoint string
+
+// The beginnings of an event stream.
+const (
+	ProperEndpoint  Endpoint = ""        // where messages go
+	NoEndpoint      Endpoint = "none"    // nothing
+	ForeignEndpoint Endpoint = "foreign" // a URL of another host, from which nothing is served
+	TwoEndpoints    Endpoint = "twice"   // where messages go, two times
 )
 
 // OnCancel says what becomes of a call that is cancelled. The zero value is that of what it stands in: a tool and a

@@ -3,6 +3,9 @@ package mcp
 import (
 	"fmt"
 	"net/http"
+	"strings"
+
+	"github.com/stallwright/stallwright/fakes/script"
 )
 
 // The paths of HTTP+SSE.
@@ -35,7 +38,18 @@ func (c *call) greet() error {
 	if !c.p.stream || c.shared == nil {
 		return nil
 	}
-	return c.raw("event: endpoint\ndata: "+messagesPath+"?sessionId="+c.p.id+"\n\n", "endpoint", c.p.id)
+	const event = "event: endpoint\ndata: "
+	proper := event + messagesPath + "?sessionId=" + c.p.id + "\n\n"
+	manner := c.owner.Script.Manners.Endpoint
+	switch manner {
+	case NoEndpoint:
+		return c.headers(script.Headers{})
+	case ForeignEndpoint:
+		proper = event + "http://elsewhere.invalid" + messagesPath + "?sessionId=" + c.p.id + "\n\n"
+	case TwoEndpoints:
+		proper += proper
+	}
+	return c.raw(proper, "endpoint", strings.TrimSpace(c.p.id+" "+string(manner)))
 }
 
 // postEvents takes one message of HTTP+SSE.

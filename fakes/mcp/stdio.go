@@ -3,6 +3,7 @@ package mcp
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -68,12 +69,16 @@ func (f *Fake) ServeStdio(ctx context.Context, r io.Reader, w io.Writer) error {
 	}
 	over := f.over()
 	f.serving.Add(1)
-	f.pipes++
-	f.record(owner, f.Name, "connect", fmt.Sprintf("pipe %d", f.pipes))
+	f.piped++
+	f.record(owner, f.Name, "connect", fmt.Sprintf("pipe %d", f.piped))
 	p := newPeer("", true)
 	note := func(kind, detail string) { f.record(owner, f.Name, kind, detail) }
 	out := &pipe{w: w, done: ctx.Done(), note: note}
 	p.listen = &stream{framing: lines, pipe: out, jobs: make(chan job), gone: ctx.Done(), note: note}
+	if f.pipes == nil {
+		f.pipes = map[*pipe]context.CancelFunc{}
+	}
+	f.pipes[out] = stop
 	f.mu.Unlock()
 	defer f.serving.Done()
 
@@ -98,6 +103,9 @@ func (f *Fake) ServeStdio(ctx context.Context, r io.Reader, w io.Writer) error {
 		f.record(owner, f.Name, "left", "fin")
 	}
 	stop()
+	f.mu.Lock()
+	delete(f.pipes, out)
+	f.mu.Unlock()
 	p.running.Wait()
 	working.Wait()
 	return err
@@ -120,6 +128,9 @@ func (f *Fake) lines(ctx context.Context, r io.Reader, p *peer, owner *session) 
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
+	}
+	if errors.Is(in.Err(), bufio.ErrTooLong) {
+		f.record(owner, f.Name, "violation", fmt.Sprintf("a message above %d bytes", f.maxBody()))
 	}
 	return in.Err()
 }

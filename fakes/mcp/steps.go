@@ -10,7 +10,7 @@ import (
 // Steps lists every step that a program may have, those of fakes/script and faults included, with no values in it.
 func Steps() []script.Step {
 	return []script.Step{
-		Progress{}, Log{}, Notify{}, Ask{}, Result{}, Error{}, EndStream{}, AwaitCancel{}, Effect{}, StopReading{},
+		Progress{}, Log{}, Notify{}, Ask{}, Result{}, Error{}, EndStream{}, AwaitCancel{}, Effect{}, StopReading{}, Crash{},
 		script.Headers{}, script.Raw{}, script.Comment{}, script.Pause{}, script.Await{}, script.Open{}, script.Repeat{},
 		fault.Stall{}, fault.Cut{}, fault.Reset{}, fault.HalfClose{}, fault.Drip{}, fault.Split{}, fault.Status{}, fault.Garble{},
 	}
@@ -156,6 +156,14 @@ func (EndStream) Kind() string { return "end-stream" }
 
 // Kind is the step's word.
 func (AwaitCancel) Kind() string { return "await-cancel" }
+
+// Crash is the server's death and its restart, as clients see it: all connections are reset, pipes end, calls are
+// forgotten, and so are the sessions of the protocol. Connections are those of Serve; under another server only those
+// of calls.
+type Crash struct{}
+
+// Kind is the step's word.
+func (Crash) Kind() string { return "crash" }
 
 // Kind is the step's word.
 func (Effect) Kind() string { return "effect" }

@@ -31,7 +31,13 @@ func (f *Fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	f.mu.Unlock()
 	if owner == nil {
-		http.Error(w, "stallwright: no session for what has no marker", http.StatusInternalServerError)
+		why := "no session for what has no marker"
+		if f.Fallback != nil {
+			if err := f.Fallback.Script.Validate(); err != nil {
+				why = err.Error()
+			}
+		}
+		http.Error(w, "stallwright: "+why, http.StatusInternalServerError)
 		return
 	}
 	switch {

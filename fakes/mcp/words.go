@@ -88,6 +88,7 @@ func mappings() map[string]word {
 			"loose":     says("a cancel whose id has another JSON type counts"),
 			"event-ids": says("events have ids, and streams can be resumed"),
 			"list":      says("how the list of tools is told"),
+			"endpoint":  choices("what the event stream of HTTP+SSE says first; where messages go when left out", NoEndpoint, ForeignEndpoint, TwoEndpoints),
 			"banner":    says("what stands on a pipe before the first message"),
 		}},
 		"SESSIONS": {About: "When sessions of Streamable HTTP end by themselves.", Keys: keys{
@@ -148,6 +149,7 @@ func steps() map[string]word {
 		"end-stream":   {About: "Ends the stream of the response as HTTP says, answered or not. The call goes on without it.", Keys: keys{"retry": says("when to come back, which is told before")}},
 		"await-cancel": {About: "Waits until the call is cancelled."},
 		"effect":       {About: "Commits the tool's effect."},
+		"crash":        {About: "The server dies and is there again: connections are reset, pipes end, calls and sessions are forgotten."},
 		"stop-reading": {About: "Reads nothing more of a pipe.", Short: []string{"for"}, Keys: keys{"for": {About: "how long; for ever when left out", Forever: true}}},
 	}
 }

@@ -151,7 +151,7 @@ func TestWhatYAMLCannotSay(t *testing.T) {
 
 func TestFilesSurviveARoundTrip(t *testing.T) {
 	s := compiled(t)
-	for seed := range uint64(200) {
+	for seed := range uint64(60) {
 		d := dice{rand.New(rand.NewPCG(seed, 7)), checker{words()}}
 		f := d.file()
 		out, err := f.YAML()
@@ -204,8 +204,8 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		out, err := file.YAML()
-		if err != nil {
-			t.Skip("a header's name that is no UTF-8")
+		if err != nil { // a header's name that is no UTF-8
+			return
 		}
 		again, err := Parse("again.yaml", out)
 		require.NoError(t, err, "%s", out)
