@@ -160,7 +160,7 @@ func TestIdsOfOtherTypes(t *testing.T) {
 
 func TestWaysToBreakAMessage(t *testing.T) {
 	const whole = `{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"x"}]}}`
-	for how, want := range map[string]string{
+	ways := map[string]string{
 		"brace":    "event: message\ndata: " + strings.TrimSuffix(whole, "}") + "\n\n",
 		"plain":    "event: message\ndata: upstream connect error\n\n",
 		"doubled":  "event: message\ndata: data: " + whole + "\n\n",
@@ -168,15 +168,20 @@ func TestWaysToBreakAMessage(t *testing.T) {
 		"no-event": "data: " + whole + "\n\n",
 		"no-data":  "event: message\ndata: \n\n",
 		"utf-8":    "event: message\ndata: " + strings.Replace(whole, `x"`, "x\xff\"", 1) + "\n\n",
-	} {
-		inBubble(t, playing(fault.Garble{How: how}, mcp.Result{Text: "x"}), func(w *world) {
+	}
+	for _, how := range fault.Garbles() {
+		s := playing(fault.Garble{How: how}, mcp.Result{Text: "x"})
+		if _, ok := ways[how]; !ok {
+			require.ErrorContains(t, s.Validate(), "MCP has no checksums", how)
+			continue
+		}
+		inBubble(t, s, func(w *world) {
 			w.begin()
 			_, body := w.ask(call("2", "x", ""))
-			require.Equal(t, want, body)
+			require.Equal(t, ways[how], body)
 			require.Equal(t, []string{how}, w.details("garble"))
 		})
 	}
-	require.Len(t, fault.Garbles(), 7)
 }
 
 func TestRunOfATool(t *testing.T) {

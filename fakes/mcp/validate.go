@@ -108,6 +108,11 @@ func (c checker) step(step script.Step) error {
 			return fmt.Errorf("gzip is for providers")
 		}
 		return script.Check(s)
+	case fault.Garble:
+		if s.How == "crc" || s.How == "prelude-crc" {
+			return fmt.Errorf("how is %q: MCP has no checksums", s.How)
+		}
+		return script.Check(s)
 	case Progress:
 		return inTime(s)
 	case Notify:

@@ -219,10 +219,7 @@ func (d *decoder) steps(n *ast.SequenceNode) []Step {
 		d.fail(n, "", "no steps")
 	}
 	d.inner = spots
-	if d.repeats > 0 || len(d.problems) > before || d.stopped {
-		return out
-	}
-	if !d.ordered {
+	if d.repeats > 0 || len(d.problems) > before || d.stopped || !d.ordered {
 		return out
 	}
 	d.misplaced(n, spots, (&order{}).steps(out, 0))
