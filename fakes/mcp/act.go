@@ -160,7 +160,7 @@ func (c *call) write(write func(*stream) error, kind, detail string) error {
 // close ends the call's own stream as HTTP says.
 func (c *call) close(retry time.Duration) error {
 	st := c.out
-	if st == nil || (st.jobs != nil && c.id != nil) {
+	if st == nil || (st.jobs != nil && st != c.shared) { // others have it
 		return nil
 	}
 	if err := c.wait(c.due, nil); err != nil && !errors.Is(err, errCancelled) {

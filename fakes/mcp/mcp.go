@@ -26,6 +26,7 @@ import (
 // alone. An id stands in details as the JSON that it was, so that "3" and 3 differ. Kinds are:
 //
 //	connect     a connection was accepted, or a pipe opened: its number
+//	disconnect  a connection under Serve has ended, by either side: its number
 //	request     the method, id, tool, unanswered requests of the session (this one included) and arguments of a request
 //	notification, response  the method, or the id, of what a client sends without asking
 //	get, delete a GET for a stream, a DELETE of a session: the session, and the last event's id when resumed

@@ -14,7 +14,7 @@ import (
 	"github.com/stallwright/stallwright/fakes/wire"
 )
 
-// Serve answers on l until Close, when it returns nil, or until l fails. It closes l.
+// Serve answers on l, in HTTP/1.1, until Close, when it returns nil, or until l fails. It closes l.
 func (f *Fake) Serve(l net.Listener) error {
 	defer l.Close()
 	f.mu.Lock()
@@ -215,7 +215,10 @@ func (c *conn) SetReadDeadline(t time.Time) error {
 
 func (c *conn) Close() error {
 	c.f.mu.Lock()
-	delete(c.f.conns, c)
+	if _, open := c.f.conns[c]; open {
+		delete(c.f.conns, c)
+		c.f.record(c.f.owner(), c.f.Name, "disconnect", strconv.Itoa(c.number))
+	}
 	c.f.mu.Unlock()
 	return c.Conn.Close()
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/stallwright/stallwright/fakes/fault"
 	"github.com/stallwright/stallwright/fakes/script"
 )
 
@@ -35,7 +36,7 @@ func (f *Fake) openEvents(w http.ResponseWriter, r *http.Request, owner *session
 
 // greet tells the client of HTTP+SSE where its messages go.
 func (c *call) greet() error {
-	if !c.p.stream || c.shared == nil {
+	if !c.p.stream || c.shared == nil || c.refuses() {
 		return nil
 	}
 	const event = "event: endpoint\ndata: "
@@ -50,6 +51,15 @@ func (c *call) greet() error {
 		proper += proper
 	}
 	return c.raw(proper, "endpoint", strings.TrimSpace(c.p.id+" "+string(manner)))
+}
+
+// refuses says whether a program begins with what is no event stream.
+func (c *call) refuses() bool {
+	switch c.steps[0].(type) {
+	case fault.Status, fault.Cut, fault.Reset:
+		return true
+	}
+	return false
 }
 
 // postEvents takes one message of HTTP+SSE.

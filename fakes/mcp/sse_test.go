@@ -87,3 +87,35 @@ func TestOnlyTheOldRevisionHasAnEventStreamOfItsOwn(t *testing.T) {
 		require.Equal(t, 404, resp.StatusCode)
 	})
 }
+
+func TestAnEventStreamIsRefused(t *testing.T) {
+	s := mcp.Script{Programs: []mcp.Program{{When: mcp.When{Method: "GET"}, Steps: []script.Step{fault.Status{Code: 502}}}}}
+	inBubble(t, s, func(w *world) {
+		resp, err := w.client.Get("http://" + w.addr + "/sse")
+		require.NoError(t, err)
+		resp.Body.Close()
+		require.Equal(t, 502, resp.StatusCode)
+	})
+}
+
+func TestAProgramOfANotificationLeavesTheEventStreamOpen(t *testing.T) {
+	s := mcp.Script{Programs: []mcp.Program{{When: mcp.When{Method: "notifications/initialized"}, Steps: []script.Step{mcp.Log{Text: "hm"}, mcp.EndStream{}}}}}
+	inBubble(t, s, func(w *world) {
+		stream, next := w.stream(context.Background())
+		defer stream.Body.Close()
+		w.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+		require.Contains(t, next(), "hm")
+		w.send(ping)
+		require.Contains(t, next(), `"id":7`)
+	})
+}
+
+func TestConnectionsAreCounted(t *testing.T) {
+	inBubble(t, mcp.Script{}, func(w *world) {
+		w.begin()
+		require.Empty(t, w.details("disconnect"))
+		w.client.CloseIdleConnections()
+		w.settle()
+		require.Equal(t, w.details("connect"), w.details("disconnect"))
+	})
+}

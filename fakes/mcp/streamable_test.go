@@ -117,7 +117,7 @@ func TestReactionsToACancel(t *testing.T) {
 				var kinds []string
 				after := false
 				for _, e := range w.tl.Events() {
-					if after && e.Kind != "connect" {
+					if after && e.Kind != "connect" && e.Kind != "disconnect" {
 						kinds = append(kinds, e.Kind)
 					}
 					after = after || e.Kind == "cancelled"

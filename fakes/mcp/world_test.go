@@ -171,7 +171,7 @@ func (w *world) events() []string {
 			s += " " + detail
 		}
 		switch {
-		case e.Kind == "connect", e.Kind == "headers", e.Kind == "notification", e.Kind == "session" && strings.HasPrefix(e.Detail, "opened"), w.session != "" && e.Ref == "#1":
+		case e.Kind == "connect", e.Kind == "disconnect", e.Kind == "headers", e.Kind == "notification", e.Kind == "session" && strings.HasPrefix(e.Detail, "opened"), w.session != "" && e.Ref == "#1":
 			continue
 		}
 		list = append(list, s)
