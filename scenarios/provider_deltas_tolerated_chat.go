@@ -30,6 +30,7 @@ func deltasOfChat() []harness.Variant {
 		variant("finish-with-content", role, one, chunkOf(`"choices":[{"index":0,"delta":{"content":"two"},"finish_reason":"stop"}]`)),
 		variant("finish-empty-until-the-end", chunkOf(`"choices":[{"index":0,"delta":{"content":"one "},"finish_reason":""}]`), chunkOf(`"choices":[{"index":0,"delta":{"content":"two"},"finish_reason":""}]`), stop),
 		variant("finish-repeated", role, one, chunkOf(`"choices":[{"index":0,"delta":{"content":"two"},"finish_reason":"stop"}]`), stop),
+		variant("message-at-the-end", role, one, two, chunkOf(`"choices":[{"index":0,"delta":{},"message":{"role":"assistant","content":"one two"},"finish_reason":"stop"}]`)),
 		variant("usage-null", chunkOf(`"usage":null,"choices":[{"index":0,"delta":{"content":"one "},"finish_reason":null}]`), two, stop),
 		variant("usage-after-finish", role, one, two, stop, chunkOf(`"choices":[],`+usage)),
 		variant("usage-with-finish", role, one, two, chunkOf(`"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],`+usage)),

@@ -54,6 +54,7 @@ func providerTruncationIsNotSuccess() harness.Scenario {
 	said := []script.Step{script.Headers{}, script.Role{}, script.Text{Chunks: []string{"one ", "two "}}}
 	thought := []script.Step{script.Headers{}, script.Role{}, script.Think{Chunks: []string{"well, "}}}
 	called := []script.Step{script.Headers{}, script.Role{}, script.Tool{ID: "call_1", Name: "lookup", Args: []string{`{"city":`}}}
+	whole := []script.Step{script.Headers{}, script.Role{}, script.Tool{ID: "call_1", Name: "lookup", Args: []string{`{"city":"Oslo"}`}}}
 	half := append(slices.Clone(said), script.Raw{Bytes: `data: {"id":"chatcmpl-1","choices":[{"index":0,"delta":{"content":"thr`})
 	finished := append(slices.Clone(said), script.Finish{Reason: "stop"})
 	return harness.Scenario{
@@ -73,9 +74,13 @@ func providerTruncationIsNotSuccess() harness.Scenario {
 			noFinish(variant("half-close-in-text", "provider_truncated", providerHalfClose, true, said, fault.HalfClose{})),
 			noFinish(variant("end-before-the-first-item", "provider_", providerEnd, true, opened, script.End{})),
 			noFinish(variant("end-in-text", "provider_truncated", providerEnd, true, said, script.End{})),
+			noFinish(variant("end-in-reasoning", "provider_truncated", providerEnd, true, thought, script.End{})),
+			noFinish(on(inPieces(), variant("end-in-arguments", "provider_truncated", providerEnd, true, called, script.End{}))),
+			noFinish(on(inPieces(), variant("end-behind-a-call", "provider_truncated", providerEnd, true, whole, script.End{}))),
 			noFinish(variant("end-in-a-frame", "provider_truncated", providerEnd, true, half, script.End{})),
 			noFinish(variant("cut-before-headers-whole", "provider_", providerCut, false, none, fault.Cut{})),
 			noFinish(variant("cut-in-text-whole", "provider_truncated", providerCut, false, said, fault.Cut{})),
+			noFinish(on(inPieces(), variant("end-in-arguments-whole", "provider_truncated", providerEnd, false, called, script.End{}))),
 			noFinish(variant("reset-in-text-whole", "provider_truncated", providerReset, false, said, fault.Reset{})),
 			on(finishing(), variant("cut-after-finish-whole", "provider_truncated", providerCut, false, finished, fault.Cut{})),
 		},
