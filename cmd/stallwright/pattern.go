@@ -36,6 +36,7 @@ type hits struct {
 	cases      []string // IDs of the cases that it names, by area, scenario, case or check
 	checks     []string // IDs of the checks that it names: not the whole of their cases
 	guarantees []string
+	all        bool // one of the guarantees has every case for evidence
 }
 
 // look finds what p is about: the canary only when it names nothing else.
@@ -63,6 +64,7 @@ func (l library) look(p pattern) hits {
 		// An area without scenarios is one of guarantees.
 		if p.fits(g.ID) || p.fits(g.Area()) && h.cases == nil {
 			h.guarantees = append(h.guarantees, g.ID)
+			h.all = h.all || everywhere(g.ID) && l.declares(g.ID) == nil
 		}
 	}
 	if h.cases == nil && h.checks == nil && h.guarantees == nil {
@@ -178,11 +180,11 @@ func (h hits) selects(l library, c harness.Case) bool {
 		return false // it is evidence for no guarantee
 	}
 	for _, g := range h.guarantees {
-		if slices.Contains(c.Guarantees(), g) || everywhere(g) && l.declares(g) == nil {
+		if slices.Contains(c.Guarantees(), g) {
 			return true
 		}
 	}
-	return false
+	return h.all
 }
 
 // leftOut is what --skip leaves out: whole cases, or single checks of those that are played for others.
