@@ -21,6 +21,7 @@ type play struct {
 	ref     string
 	ordinal int // of the request in its session
 	req     Request
+	dialect string
 	answer  Answer
 	steps   []script.Step
 	keep    bool // the connection may be given back
@@ -38,6 +39,9 @@ type play struct {
 	headed bool // the head was prepared
 	told   bool // its event was recorded
 
+	empty  bool                  // the step sent no frame
+	missed map[*script.Step]bool // those that did nothing, which was told
+
 	shape shape
 	batch batch
 	sent  clocks
@@ -49,6 +53,7 @@ type play struct {
 	stopped bool
 	ending  bool        // the end of the body is under way
 	grace   *time.Timer // closes one that was stopped then
+	waits   string      // where, "" when at no gate or barrier
 }
 
 var (
@@ -162,10 +167,12 @@ func (pl *play) all() error {
 }
 
 func (pl *play) play(steps []script.Step) error {
-	for _, step := range steps {
+	for i, step := range steps {
+		pl.empty = false
 		if err := pl.step(step); err != nil {
 			return err
 		}
+		pl.miss(&steps[i])
 	}
 	return nil
 }

@@ -23,7 +23,8 @@ import (
 // Lane is the lane of a provider's events. Their Ref is #1 for the first request of a session, and so on. Kinds are:
 //
 //	request     method, path, model, stream, attempt, and the exchanges under way, this one included
-//	violation   no program fits, or the request or a step cannot be done: what was expected
+//	violation   no program fits, or the request or a step cannot be done, or a step does nothing on this wire: what was
+//	            expected, or which step and why
 //	refused     the status and why, of a request that a strict session does not take
 //	headers     the status, when the head has left
 //	text …      a frame has left: the kind of its step; for text, think, refusal, comment and raw the text
@@ -56,7 +57,7 @@ type Provider struct {
 	Dialects []Dialect    // asked in order
 	Fallback *Session     // answers requests that carry no marker; nil refuses them
 	Other    http.Handler // answers, outside every session, requests with no marker that no dialect recognises; nil refuses them
-	Reserved string       // when not empty: requests whose path begins so are for Other alone, marker or not
+	Reserved string       // when not empty: requests whose path begins so are for Other alone, marker or not; reading one above MaxBody fails with [http.MaxBytesError]
 
 	MaxBody    int64         // bytes of a request's body, 8 MiB when 0
 	MaxConns   int           // connections open at once under Serve, 4096 when 0; more are closed when accepted
@@ -185,11 +186,10 @@ func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // choose finds the program for a request. When there is none it answers by itself and returns nil.
 func (p *Provider) choose(w http.ResponseWriter, r *http.Request, body []byte, tooLong bool, arrived time.Time) *play {
 	if p.Reserved != "" && strings.HasPrefix(r.URL.Path, p.Reserved) && p.Other != nil {
-		if tooLong {
-			(&refusal{status: http.StatusRequestEntityTooLarge, why: fmt.Sprintf("a body above %d bytes", p.maxBody())}).send(w)
-			return nil
-		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
+		if tooLong { // which Other says in its own words
+			r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), tooMuch(p.maxBody())))
+		}
 		p.Other.ServeHTTP(w, r)
 		return nil
 	}
@@ -214,6 +214,11 @@ func (p *Provider) choose(w http.ResponseWriter, r *http.Request, body []byte, t
 	}
 	return pl
 }
+
+// tooMuch is what is behind the part of a body that was read.
+type tooMuch int64
+
+func (n tooMuch) Read([]byte) (int, error) { return 0, &http.MaxBytesError{Limit: int64(n)} }
 
 // recognised is what a dialect makes of a request.
 type recognised struct {

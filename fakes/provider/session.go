@@ -83,6 +83,9 @@ func (p *Provider) take(r *http.Request, body []byte, got recognised, arrived ti
 	s.requests++
 	req := got.req
 	pl := &play{p: p, s: s, ref: fmt.Sprintf("#%d", s.requests), ordinal: s.requests, req: req, answer: got.answer, due: arrived}
+	if got.dialect != nil {
+		pl.dialect = got.dialect.Name()
+	}
 	// The query is left out: some dialects carry the key in it.
 	line := fmt.Sprintf("%.20s %.200s", r.Method, r.URL.Path)
 	pl.record("request", fmt.Sprintf("%s model=%.200s stream=%t attempt=%d open=%d", line, req.Model, req.Stream, req.Attempt, len(s.current)+1))

@@ -102,6 +102,7 @@ func (pl *play) stream(step script.Step) error {
 		said = script.Text{Chunks: []string{flood(f.Bytes)}} // one text for all its frames
 	}
 	pace := paceOf(step)
+	pl.empty = true
 	for n := range pace.frames {
 		if n > 0 {
 			pl.due = pl.due.Add(pace.every + pl.jitter(pace.jitter))
@@ -114,6 +115,7 @@ func (pl *play) stream(step script.Step) error {
 		if len(pl.frame) == 0 {
 			continue
 		}
+		pl.empty = false
 		e := event{kind: step.Kind(), silent: !told(step, n)}
 		if !e.silent {
 			e.detail = detail(step, n)

@@ -25,7 +25,10 @@ func (pl *play) collect(step script.Step) error {
 			pl.said = append(pl.said, step)
 		}
 	case script.Ping:
-		return pl.blank(script.PingForm, step.Kind(), "")
+		before := pl.sent.frames
+		err := pl.blank(script.PingForm, step.Kind(), "")
+		pl.empty = !pl.answered && pl.sent.frames == before
+		return err
 	case script.Done:
 		if pl.answered {
 			return nil
