@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -24,7 +25,7 @@ const Prefix = "/_stallwright/"
 // Lane is the lane of the handler's events in the timeline of a session. Kinds are:
 //
 //	open      the gate that a request opens
-//	unplayed  what the script has left, at the session's end
+//	unplayed  what the script has left, at the session's end: programs, and exchanges that wait at a gate or a barrier
 //	released  the session has ended; its last event
 const Lane = "admin"
 
@@ -38,7 +39,8 @@ const writeTime = 30 * time.Second
 //	GET    scripts                     the open sessions
 //	POST   scripts?marker=M&strict=B   begins a session with the script in the body, YAML or JSON; without a marker it
 //	                                   replaces the one of requests that have none
-//	DELETE scripts?marker=M            ends a session; answers what its script has left unplayed
+//	DELETE scripts?marker=M            ends a session; answers what its script has left unplayed, and which of its
+//	                                   exchanges wait at a gate or a barrier
 //	GET    timeline?marker=M&after=N&limit=L
 //	                                   the events after number N, L of them, 10,000 at most and when left out; more says
 //	                                   that there are others behind them
@@ -49,7 +51,7 @@ const writeTime = 30 * time.Second
 //	POST   reset                       ends all sessions, and opens that of Begin again
 //
 // Errors are JSON: {"errors": [{"message": …}]}, with line, column and hint for those of a script. Requests that name
-// another host, or come from a web page of one, are refused.
+// another host, or come from a web page of another site, are refused; with AnyHost such a page may read, and no more.
 //
 // It must open and release all sessions of its Provider, which has no Fallback. A Provider that has it for its Other
 // reserves Prefix for it: it would refuse a script that holds a marker else. Set the fields before the first use; it is
@@ -174,7 +176,8 @@ func (h *Handler) release(marker string) (unplayed []string, ok bool) {
 	// Its marker stays taken until the provider has let go of it.
 	s.ending = true
 	h.mu.Unlock()
-	unplayed = h.Provider.Release(marker)
+	unplayed = h.Provider.Waiting(marker)
+	unplayed = append(unplayed, h.Provider.Release(marker)...)
 	for _, what := range unplayed {
 		s.timeline.Add(Lane, "", "unplayed", what)
 	}
@@ -217,6 +220,16 @@ func (h *Handler) reset() (map[string][]string, error) {
 // Last says whether no event follows e in the timeline of a session.
 func Last(e timeline.Event) bool {
 	return e.Lane == Lane && e.Kind == "released" || e.Seq == timeline.Limit
+}
+
+// foreign says whether a request comes from a web page that is not this fake's.
+func foreign(r *http.Request) bool {
+	for _, origin := range r.Header.Values("Origin") {
+		if u, err := url.Parse(origin); err != nil || u.Host != r.Host {
+			return true
+		}
+	}
+	return false
 }
 
 // local says whether a request names this machine. A web page that has its own name point here must not get in.

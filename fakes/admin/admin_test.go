@@ -316,6 +316,49 @@ func TestWhatIsLeftUnplayedIsTold(t *testing.T) {
 	})
 }
 
+func TestAStreamAtAGateIsLeftUnplayed(t *testing.T) {
+	inBubble(t, func(w *world) {
+		w.must("POST", "/_stallwright/scripts?marker=a", gated)
+		f := w.follow(w.t.Context(), "?marker=a")
+		resp := w.prompt("a")
+		defer resp.Body.Close()
+		f.await("await")
+		synctest.Wait()
+		require.JSONEq(t, `{"unplayed":["request 1 waits at the gate \"go\""]}`, w.must("DELETE", "/_stallwright/scripts?marker=a", ""))
+		require.Equal(t, `request 1 waits at the gate "go"`, f.await("unplayed").Detail)
+	})
+}
+
+func TestAPageOfAnotherSiteDoesNotRead(t *testing.T) {
+	for _, tc := range []struct {
+		name, host, origin string
+		any                bool
+		status             int
+	}{
+		{"no page", "127.0.0.1:80", "", false, 200},
+		{"a page of the fake's own", "127.0.0.1:80", "http://127.0.0.1:80", false, 200},
+		{"a page of another port", "127.0.0.1:80", "http://127.0.0.1:3000", false, 403},
+		{"a page of another site", "127.0.0.1:80", "http://evil.test", false, 403},
+		{"a page of a file", "127.0.0.1:80", "null", false, 403},
+		{"a page of another site where all names are fine", "fake.test", "http://other.test", true, 200},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			overTCP(t, &admin.Handler{AnyHost: tc.any}, func(w *world) {
+				r, err := http.NewRequest("GET", w.root+"/_stallwright/health", nil)
+				require.NoError(t, err)
+				r.Host = tc.host
+				if tc.origin != "" {
+					r.Header.Set("Origin", tc.origin)
+				}
+				resp, err := w.client.Do(r)
+				require.NoError(t, err)
+				resp.Body.Close()
+				require.Equal(t, tc.status, resp.StatusCode)
+			})
+		})
+	}
+}
+
 func TestAResetBringsBackTheFirstScript(t *testing.T) {
 	inBubble(t, func(w *world) {
 		var told []string
@@ -544,7 +587,7 @@ func TestAScriptMayHoldAMarker(t *testing.T) {
 		require.Contains(t, answer, "no dialect recognises")
 		status, answer = w.send("POST", "/_stallwright/scripts", strings.Repeat("#", 9<<20))
 		require.Equal(t, 413, status)
-		require.Contains(t, answer, "a body above 8388608 bytes")
+		require.JSONEq(t, `{"errors":[{"message":"the script has more than 1048576 bytes"}]}`, answer)
 	})
 }
 

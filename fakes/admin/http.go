@@ -85,6 +85,9 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request) (any, *failure)
 	if !h.AnyHost && !local(r) {
 		return nil, fail(http.StatusForbidden, "the host %.200q is not this fake's", r.Host)
 	}
+	if !h.AnyHost && foreign(r) {
+		return nil, fail(http.StatusForbidden, "the request comes from a page of another site: %.200q", r.Header.Get("Origin"))
+	}
 	if err := new(http.CrossOriginProtection).Check(r); err != nil {
 		return nil, fail(http.StatusForbidden, "the request comes from a page of another site")
 	}
@@ -142,8 +145,8 @@ func (h *Handler) load(w http.ResponseWriter, r *http.Request) (any, *failure) {
 		most = 1 << 20
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
-	if errors.As(err, new(*http.MaxBytesError)) {
-		return nil, fail(http.StatusRequestEntityTooLarge, "the script has more than %d bytes", most)
+	if tooMuch, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return nil, fail(http.StatusRequestEntityTooLarge, "the script has more than %d bytes", tooMuch.Limit)
 	}
 	if err != nil {
 		return nil, fail(http.StatusBadRequest, "the script did not arrive")
