@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,6 +25,7 @@ type decoder struct {
 	repeats  int              // how many are being read
 	inner    []spot           // the steps that were read last
 	spots    map[*Step][]spot // of each list of steps outside of repeats, by its first
+	programs []ast.Node       // where the programs stand that were read last
 	stopped  bool             // nothing more is read
 
 	length func(string) (time.Duration, error) // reads durations that Go does not know; nil when there are none
@@ -177,6 +179,7 @@ func (d *decoder) mapping(n ast.Node, to reflect.Value, subject, entry string) m
 	fs := fields(to.Type())
 	known := names(fs)
 	seen := map[string]ast.Node{}
+	var unknown []string
 	w := d.words[entry]
 next:
 	for _, p := range d.pairs(n) {
@@ -194,10 +197,13 @@ next:
 		case hint == "":
 			hint = "its keys are " + strings.Join(known, ", ")
 		}
+		unknown = append(unknown, p.name)
 		d.fail(p.key, hint, "%s has no key %s", subject, shown(p.name))
 	}
 	for _, f := range fs {
-		if f.required && seen[f.name] == nil {
+		// One slip is told once.
+		meantIt := func(word string) bool { return meant(word, []string{f.name}) != "" }
+		if f.required && seen[f.name] == nil && !slices.ContainsFunc(unknown, meantIt) {
 			d.fail(n, "", "%s lacks %s", subject, f.name)
 		}
 	}
@@ -248,9 +254,12 @@ func (d *decoder) meaning(n ast.Node, s Script) {
 	if len(d.problems) > 0 || d.stopped {
 		return
 	}
-	for _, p := range s {
+	for i, p := range s {
 		if len(p.Steps) > 0 {
 			d.misplaced(n, d.spots[&p.Steps[0]], meaning(p.Steps, p.When))
+		}
+		if by := s.hiding(i); by >= 0 && len(d.programs) == len(s) {
+			d.fail(d.programs[i], "", "%s", neverReached(by))
 		}
 	}
 }
@@ -283,7 +292,7 @@ func (d *decoder) step(n ast.Node) Step {
 	}
 	t, ok := d.forms[kind]
 	if !ok || strings.ToUpper(kind) == kind {
-		hint := meant(kind, d.kinds)
+		hint := d.stepMeant(kind)
 		switch kind {
 		case "steps", "when", "times":
 			hint = "programs stand under programs:"
@@ -390,8 +399,8 @@ func (d *decoder) value(n ast.Node, to reflect.Value, subject string, k key) {
 		if s, ok := n.(*ast.StringNode); ok && s.Value == "any" {
 			*p = Any
 		} else if i, ok := d.number(n, 64, wrong, "a number, or any"); ok {
-			if i < 0 {
-				wrong("0 or more, or any")
+			if i < 1 {
+				wrong("1 or more, or any; leave it out for once")
 			}
 			*p = times(i)
 		}
@@ -409,7 +418,14 @@ func (d *decoder) value(n ast.Node, to reflect.Value, subject string, k key) {
 		}
 		if i, ok := d.number(n, strconv.IntSize, wrong, "a number"); ok {
 			if *p = int(i); *p < k.least {
-				wrong(fmt.Sprintf("%d or more", k.least))
+				want := fmt.Sprintf("%d or more", k.least)
+				if k.forever {
+					want += ", or forever"
+				}
+				if k.without != "" {
+					want += "; leave it out for " + k.without
+				}
+				wrong(want)
 			}
 		}
 	case *bool:
@@ -460,6 +476,11 @@ func (d *decoder) value(n ast.Node, to reflect.Value, subject string, k key) {
 		}
 	case *When:
 		d.record(n, to, "when", "WHEN")
+		for _, name := range sorted(p.Header) {
+			if !headerName(name) {
+				d.fail(n, "", "when: header %s: want a name of letters, digits and dashes", shown(name))
+			}
+		}
 	case *Connections:
 		d.record(n, to, "connections", "CONNECTIONS")
 	case *[]ToolPart:
@@ -469,10 +490,12 @@ func (d *decoder) value(n ast.Node, to reflect.Value, subject string, k key) {
 			*p = append(*p, part)
 		})
 	case *[]programForm:
+		d.programs = nil
 		d.list(n, subject, "a list of programs", func(e ast.Node) {
 			var program programForm
 			d.record(e, reflect.ValueOf(&program).Elem(), "a program", "PROGRAM")
 			*p = append(*p, program)
+			d.programs = append(d.programs, e)
 		})
 	case *[]Step:
 		if list, ok := n.(*ast.SequenceNode); ok {

@@ -2,6 +2,7 @@ package script
 
 import (
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/goccy/go-yaml/ast"
@@ -20,11 +21,12 @@ type Pair struct {
 	Key, Value ast.Node
 }
 
-// Read reads a document, which it calls name in errors. Its error is [Problems]. The bounds are those of [Parse].
-func Read(name string, data []byte) (*Document, error) {
+// Read reads a document, which it calls name in errors. Its error is [Problems]; that of an empty file says that these
+// keys are wanted. The bounds are those of [Parse].
+func Read(name string, data []byte, keys ...string) (*Document, error) {
 	doc, problem := parse(name, data, 0)
 	if problem != nil {
-		return nil, Problems{*problem}
+		return nil, Problems{problem.wants(strings.Join(keys, " and "))}
 	}
 	return &Document{doc.Body, &decoder{name: name, language: ours(), anchors: map[string]ast.Node{}}}, nil
 }
@@ -89,7 +91,9 @@ func (doc *Document) Programs(n ast.Node, subject string, length func(string) (t
 		return nil
 	}
 	if !programs(list) {
-		return Script{{Steps: doc.d.steps(list)}}
+		out := Script{{Steps: doc.d.steps(list)}}
+		doc.d.meaning(list, out)
+		return out
 	}
 	var form struct {
 		Programs []programForm `yaml:"programs"`
@@ -122,6 +126,14 @@ func programs(list *ast.SequenceNode) bool {
 		}
 	}
 	return false
+}
+
+// About is a sentence on a kind of step, "" when there is none of that word.
+func About(kind string) string {
+	if kind == strings.ToUpper(kind) {
+		return "" // a mapping that is no step
+	}
+	return words()[kind].about
 }
 
 // Place is where a node begins, counted from 1.

@@ -71,7 +71,7 @@ func (l Language) language() language {
 	for entry, w := range l.Words {
 		keys := map[string]key{}
 		for name, k := range w.Keys {
-			keys[name] = key{k.About, k.Words, k.Forever, k.Least}
+			keys[name] = key{about: k.About, words: k.Words, forever: k.Forever, least: k.Least}
 		}
 		out.words[entry] = word{about: w.About, short: w.Short, keys: keys}
 	}

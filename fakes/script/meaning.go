@@ -1,6 +1,7 @@
 package script
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/stallwright/stallwright/fakes/fault"
@@ -107,9 +108,26 @@ func ofEvents(how string) bool {
 
 // meaning says which step of a program does nothing.
 func meaning(steps []Step, w When) error {
+	if err := meaningless(steps, w); err != nil {
+		return err
+	}
+	// The body of an answer in one piece is a frame that comes at its end.
+	if w.Stream != nil && !*w.Stream {
+		return nil
+	}
+	var p pending
+	lost := p.walk(steps)
+	if lost == nil {
+		lost = p.garble
+	}
+	return misstepAt(lost, errNoFrame)
+}
+
+// meaningless says which step has no form for these requests.
+func meaningless(steps []Step, w When) error {
 	for i, step := range steps {
 		if r, ok := step.(Repeat); ok {
-			if err := meaning(r.Steps, w); err != nil {
+			if err := meaningless(r.Steps, w); err != nil {
 				return &misstep{i + 1, step.Kind(), err}
 			}
 			continue
@@ -119,6 +137,66 @@ func meaning(steps []Step, w When) error {
 		}
 	}
 	return nil
+}
+
+var errNoFrame = errors.New("breaks nothing: no frame comes behind it")
+
+// pending is what is known of garbles while steps are gone through.
+type pending struct {
+	path   []misstep // to the present step, from the outside
+	garble []misstep // to the garble that waits for its frame; nil when none does
+}
+
+// walk goes through steps as they play. It returns the path to a garble that another takes the place of before any frame
+// has come.
+func (p *pending) walk(steps []Step) (lost []misstep) {
+	for i, step := range steps {
+		p.path = append(p.path, misstep{number: i + 1, kind: step.Kind()})
+		switch s := step.(type) {
+		case Repeat:
+			// Twice, since what one round leaves the next begins with.
+			for round := 0; round < 2 && (round == 0 || s.Times != 1); round++ {
+				if lost := p.walk(s.Steps); lost != nil {
+					return lost
+				}
+			}
+			if s.Times == 0 {
+				p.garble = nil // there is no last round, and nothing comes behind
+			}
+		case fault.Garble:
+			if p.garble != nil {
+				return p.garble
+			}
+			p.garble = slices.Clone(p.path)
+		default:
+			if frames(step) {
+				p.garble = nil
+			}
+		}
+		p.path = p.path[:len(p.path)-1]
+	}
+	return nil
+}
+
+// frames says whether the step may send a frame that a garble breaks. Keepalives are none.
+func frames(s Step) bool {
+	switch s.(type) {
+	case Headers, End, Keepalive, fault.Status:
+		return false
+	}
+	return sends(s)
+}
+
+// misstepAt is the error of the step at the end of a path, nil when there is no path.
+func misstepAt(path []misstep, err error) error {
+	if path == nil {
+		return nil
+	}
+	for _, m := range slices.Backward(path) {
+		m.cause = err
+		err = &m
+	}
+	return err
 }
 
 // nothing is why a step does nothing.

@@ -56,7 +56,7 @@ func TestMeaningless(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			why := Meaningless(test.step, test.when)
-			err := Script{Answer("first"), {When: test.when, Steps: []Step{Role{}, Repeat{Times: 2, Steps: []Step{Role{}, test.step}}}}}.Validate()
+			err := Script{Answer("first"), {When: test.when, Steps: []Step{Role{}, Repeat{Times: 2, Steps: []Step{Role{}, test.step, Role{}}}}}}.Validate()
 			if test.why == "" {
 				require.Empty(t, why)
 				require.NoError(t, err)
@@ -65,5 +65,78 @@ func TestMeaningless(t *testing.T) {
 			require.Contains(t, why, test.why)
 			require.ErrorContains(t, err, "program 2, step 2 (repeat): step 2 ("+test.step.Kind()+"): does nothing for these requests: "+why)
 		})
+	}
+}
+
+func TestAGarbleHasAFrameBehindIt(t *testing.T) {
+	whole := new(bool)
+	garble, text := fault.Garble{}, Text{Chunks: []string{"a"}}
+	for _, test := range []struct {
+		name  string
+		steps []Step
+		when  When
+		fails string
+	}{
+		{"at once", []Step{garble, text}, When{}, ""},
+		{"behind a pause and a keepalive", []Step{garble, Pause{For: 1}, Keepalive{Form: CommentForm, Every: 1}, text}, When{}, ""},
+		{"in the body, which comes at the end", []Step{text, garble, End{}}, When{Stream: whole}, ""},
+		{"in the round that follows, and behind the last", []Step{Repeat{Times: 3, Steps: []Step{text, garble}}, text}, When{}, ""},
+		{"in a round without end", []Step{Repeat{Steps: []Step{text, Pause{For: 1}, garble}}}, When{}, ""},
+		{"never, since only the end comes", []Step{text, garble, End{}}, When{}, "step 2 (garble): breaks nothing"},
+		{"never, since a cut comes", []Step{text, garble, fault.Cut{}}, When{}, "step 2 (garble): breaks nothing"},
+		{"never in a last round", []Step{Repeat{Times: 2, Steps: []Step{text, Repeat{Times: 1, Steps: []Step{garble}}}}}, When{}, "step 1 (repeat): step 2 (repeat): step 1 (garble): breaks nothing"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			err := Script{{When: test.when, Steps: test.steps}}.Validate()
+			if test.fails == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorContains(t, err, test.fails)
+		})
+	}
+}
+
+func TestAProgramThatIsNeverReached(t *testing.T) {
+	stream, whole := new(bool), new(bool)
+	*stream = true
+	for _, test := range []struct {
+		name        string
+		first, then When
+		hidden      bool
+	}{
+		{"behind one for all", When{}, When{Ordinal: 1}, true},
+		{"behind one for the same", When{Model: "m", Attempt: 2}, When{Model: "m", Attempt: 2}, true},
+		{"behind one for more", When{Path: "/responses", Contains: "a"}, When{Path: "/v1/responses", Contains: "bab", Dialect: "openai"}, true},
+		{"behind a header that says less", When{Header: map[string]string{"x-a": "b"}}, When{Header: map[string]string{"X-A": "abc"}}, true},
+		{"behind one for a model", When{Model: "m"}, When{}, false},
+		{"behind one for another dialect", When{Dialect: "openai"}, When{Dialect: "gemini"}, false},
+		{"behind one for answers in one piece", When{Stream: whole}, When{Stream: stream}, false},
+		{"behind one for streams, for either", When{Stream: stream}, When{}, false},
+		{"behind another header", When{Header: map[string]string{"X-A": "b"}}, When{Header: map[string]string{"X-B": "b"}}, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			first, then := Program{When: test.first, Times: Any, Steps: []Step{Done{}}}, Program{When: test.then, Steps: []Step{Done{}}}
+			err := Script{Answer("x"), first, then}.Validate()
+			if test.hidden {
+				require.ErrorContains(t, err, "program 3: never reached: program 2")
+			} else {
+				require.NoError(t, err)
+			}
+			first.Times = 2
+			require.NoError(t, Script{first, then}.Validate())
+		})
+	}
+}
+
+func TestEveryStepIsInOneGroup(t *testing.T) {
+	var listed []string
+	for _, g := range groupsOf() {
+		listed = append(listed, g.kinds...)
+	}
+	require.ElementsMatch(t, kinds(), listed)
+	for word, kind := range synonyms() {
+		require.Contains(t, kinds(), kind, word)
+		require.NotContains(t, kinds(), word)
 	}
 }

@@ -1,6 +1,9 @@
 package script
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // meant is a hint at the known word that was perhaps meant, or "".
 func meant(word string, known []string) string {
@@ -23,6 +26,57 @@ func meant(word string, known []string) string {
 		return ""
 	}
 	return "did you mean " + best + "?"
+}
+
+// stepMeant is a hint at the step that was perhaps meant, or at all that there are.
+func (l language) stepMeant(word string) string {
+	plain := strings.NewReplacer("_", "-", " ", "-").Replace(strings.ToLower(word))
+	if kind := synonyms()[plain]; kind != "" && slices.Contains(l.kinds, kind) {
+		return "did you mean " + kind + "?"
+	}
+	if hint := meant(word, l.kinds); hint != "" {
+		return hint
+	}
+	if !l.ordered {
+		return "the steps are " + strings.Join(l.kinds, ", ")
+	}
+	var groups []string
+	for _, g := range groupsOf() {
+		groups = append(groups, g.name+": "+strings.Join(g.kinds, ", "))
+	}
+	return "the steps are, for " + strings.Join(groups, "; for ")
+}
+
+// group is kinds of steps of one purpose.
+type group struct {
+	name  string
+	kinds []string
+}
+
+// groupsOf has every kind of step in one group.
+func groupsOf() []group {
+	return []group{
+		{"the answer", []string{"headers", "role", "text", "think", "refusal", "flood", "tool", "tool-chunk", "usage", "finish", "done", "message", "error", "raw", "end"}},
+		{"signs of life", []string{"comment", "ping", "empty", "keepalive"}},
+		{"time and order", []string{"pause", "await", "open", "meet", "repeat"}},
+		{"faults", []string{"stall", "cut", "reset", "half-close", "drip", "split", "batch", "lines", "status", "garble", "stream-reset", "go-away"}},
+	}
+}
+
+// synonyms are words for steps that people bring along from elsewhere.
+func synonyms() map[string]string {
+	return map[string]string{
+		"sleep": "pause", "delay": "pause", "wait": "pause",
+		"close": "end", "eof": "end",
+		"reasoning": "think", "thinking": "think", "thought": "think",
+		"tool-call": "tool", "tool-calls": "tool", "tool-use": "tool", "function": "tool", "function-call": "tool", "call": "tool",
+		"chunk": "text", "chunks": "text", "content": "text", "delta": "text", "token": "text", "tokens": "text", "output": "text",
+		"sse": "text", "event": "text", "data": "text",
+		"bytes": "raw", "hang": "stall", "silence": "stall", "block": "stall", "freeze": "stall",
+		"disconnect": "cut", "drop": "cut", "abort": "cut", "truncate": "cut", "fin": "cut", "rst": "reset", "rst-stream": "stream-reset", "goaway": "go-away",
+		"slow": "drip", "trickle": "drip", "throttle": "drip", "corrupt": "garble", "malformed": "garble", "loop": "repeat",
+		"heartbeat": "keepalive", "keep-alive": "keepalive", "stop": "finish", "finish-reason": "finish", "http": "status", "barrier": "meet", "gate": "await",
+	}
 }
 
 // Slips counts the bytes to insert, delete, change, or swap with their neighbour to make b of a: how far a mistyped word

@@ -113,7 +113,7 @@ func (s schema) value(t reflect.Type, k key) node {
 		}
 		return ref("duration")
 	case reflect.TypeFor[times]():
-		return node{"anyOf": []any{node{"type": "integer", "minimum": 0}, node{"const": "any"}}}
+		return node{"anyOf": []any{node{"type": "integer", "minimum": 1}, node{"const": "any"}}}
 	case reflect.TypeFor[[]string]():
 		return ref("texts")
 	case reflect.TypeFor[[]int]():

@@ -45,7 +45,7 @@ type When struct {
 	Model    string            `yaml:"model,omitempty"`
 	Stream   *bool             `yaml:"stream,omitempty"`
 	Header   map[string]string `yaml:"header,omitempty"`   // each header holds this text
-	Contains string            `yaml:"contains,omitempty"` // the body has this text
+	Contains string            `yaml:"contains,omitempty"` // the raw body has this text, byte for byte: as JSON escapes it
 	Attempt  int               `yaml:"attempt,omitempty"`  // the client's own retry count plus one, where it says so
 }
 

@@ -2,6 +2,7 @@ package script
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,8 +31,41 @@ func (s Script) Validate() error {
 		if err != nil {
 			return fmt.Errorf("script: program %d, %w", i+1, err)
 		}
+		for name := range p.When.Header {
+			if !headerName(name) {
+				return fmt.Errorf("script: program %d: when: header %.60q: want a name of letters, digits and dashes", i+1, name)
+			}
+		}
+		if by := s.hiding(i); by >= 0 {
+			return fmt.Errorf("script: program %d: %s", i+1, neverReached(by))
+		}
 	}
 	return nil
+}
+
+// hiding is the number, from 0, of the program before this one that takes every request that this one is for, or -1.
+func (s Script) hiding(i int) int {
+	return slices.IndexFunc(s[:i], func(p Program) bool { return p.Times == Any && p.When.covers(s[i].When) })
+}
+
+func neverReached(by int) string {
+	return fmt.Sprintf("never reached: program %d, for any number of requests, takes all that this one is for; put it before that one", by+1)
+}
+
+// covers says whether w chooses every request that o chooses.
+func (w When) covers(o When) bool {
+	for name, text := range w.Header {
+		held := func(other string) bool {
+			return strings.EqualFold(name, other) && strings.Contains(o.Header[other], text)
+		}
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(o.Header)), held) {
+			return false
+		}
+	}
+	return (w.Ordinal == 0 || w.Ordinal == o.Ordinal) && (w.Dialect == "" || w.Dialect == o.Dialect) &&
+		strings.HasSuffix(o.Path, w.Path) && (w.Model == "" || w.Model == o.Model) &&
+		(w.Stream == nil || o.Stream != nil && *w.Stream == *o.Stream) &&
+		strings.Contains(o.Contains, w.Contains) && (w.Attempt == 0 || w.Attempt == o.Attempt)
 }
 
 // Validate says what is wrong with the file, its programs included.
@@ -203,6 +237,7 @@ func validate(s Step) error {
 		if s.Status != 0 && (s.Status < 200 || s.Status > 599) {
 			return fmt.Errorf("status %d: want 200 to 599", s.Status)
 		}
+		return header(s.Header)
 	case fault.Status:
 		if s.Code < 200 || s.Code > 599 {
 			return fmt.Errorf("code %d: want 200 to 599", s.Code)
@@ -210,6 +245,10 @@ func validate(s Step) error {
 		if s.Blank && s.Body != "" {
 			return fmt.Errorf("a blank body that holds %d bytes", len(s.Body))
 		}
+		if !headerValue(s.ContentType) {
+			return fmt.Errorf("content-type %.60q: want a text on one line", s.ContentType)
+		}
+		return header(s.Header)
 	case fault.Stall:
 		return positive("for", s.For)
 	case fault.Drip:

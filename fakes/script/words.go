@@ -24,6 +24,7 @@ type key struct {
 	words   []string // the only values
 	forever bool     // 0 is without end, which is written forever
 	least   int      // of a number
+	without string   // what it is when it is left out, for whom it is too low
 }
 
 // words has all kinds of steps and, in capitals, the mappings that are no steps. Editors and documents show its texts.
@@ -47,14 +48,14 @@ func words() map[string]word {
 			"steps": {about: "what is done, in this order"},
 		}},
 		"WHEN": {about: "Chooses requests. What is left out fits every request.", keys: map[string]key{
-			"request":  {about: "the so-many-th request of the session, from 1"},
+			"request":  {about: "the so-many-th request of the session, from 1", least: 1, without: "any"},
 			"dialect":  {about: "the name of the request's dialect, such as openai"},
 			"path":     {about: "the request's path ends so"},
 			"model":    {about: "the model that is asked for"},
 			"stream":   {about: "whether a stream is asked for"},
 			"header":   {about: "headers, each of which holds this text"},
-			"contains": {about: "the body has this text"},
-			"attempt":  {about: "the client's own retry count plus one, where it says so"},
+			"contains": {about: "the raw body has this text, byte for byte: as JSON escapes it, and with its spaces"},
+			"attempt":  {about: "the client's own retry count plus one, where it says so", least: 1, without: "any"},
 		}},
 		"CONNECTIONS": {about: "What a fake does with connections, before and between their requests.", keys: map[string]key{
 			"refuse":       {about: "reset the first so many as they are accepted"},
@@ -128,7 +129,7 @@ func words() map[string]word {
 			"barrier": {about: "the name of the barrier"}, "streams": {about: "how many must come", least: 2},
 		}},
 		"repeat": {about: "Plays its steps so many times.", keys: map[string]key{
-			"times": {about: "how often; without end when left out", forever: true}, "steps": {about: "what is repeated"},
+			"times": {about: "how often; without end when left out", forever: true, least: 1, without: "one without end"}, "steps": {about: "what is repeated"},
 		}},
 		"end": {about: "Ends the body as HTTP says. The connection is kept for the next request.", keys: map[string]key{"close": {about: "the connection is closed"}}},
 

@@ -33,7 +33,7 @@ const (
 func Parse(name string, data []byte) (File, error) {
 	doc, problem := parse(name, data, 0)
 	if problem != nil {
-		return File{}, Problems{*problem}
+		return File{}, Problems{problem.wants("programs or steps")}
 	}
 	d := &decoder{name: name, language: ours(), anchors: map[string]ast.Node{}}
 	f := d.file(doc.Body)
@@ -46,6 +46,16 @@ func Parse(name string, data []byte) (File, error) {
 		return File{}, d.problems
 	}
 	return f, nil
+}
+
+const emptyFile = "the file is empty"
+
+// wants adds to the problem of an empty file what should be in it.
+func (p Problem) wants(what string) Problem {
+	if p.Text == emptyFile && what != "" {
+		p.Text += ": want " + what
+	}
+	return p
 }
 
 // parse makes a tree of a file that keeps the bounds.
@@ -96,7 +106,7 @@ func parse(name string, data []byte, mode parser.Mode) (*ast.DocumentNode, *Prob
 		doc = d
 	}
 	if doc == nil {
-		return nil, bad(1, 1, "the file is empty: want programs or steps")
+		return nil, bad(1, 1, emptyFile)
 	}
 	return doc, nil
 }

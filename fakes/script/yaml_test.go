@@ -68,7 +68,7 @@ func (d dice) fill(v reflect.Value, k key, depth int) {
 	case *map[string]string:
 		*p = map[string]string{}
 		for range 1 + d.IntN(3) {
-			(*p)[strings.ToValidUTF8(d.text(), "x")] = d.text()
+			(*p)[[]string{"X-A", "x-b", "C_9", "off", "1.0", "!"}[d.IntN(6)]] = d.text()
 		}
 	case *Value:
 		switch d.IntN(3) {
@@ -143,10 +143,14 @@ func (d dice) file() File {
 	d.fill(reflect.ValueOf(&form).Elem(), key{}, 0)
 	f := File{About: form.About, Seed: form.Seed, Connections: form.Connections}
 	for _, p := range form.Programs {
-		if meaning(p.Steps, p.When) != nil { // some steps do nothing in one piece
+		for meaning(p.Steps, p.When) != nil { // some steps do nothing in one piece, or at the end
 			p.When.Stream = nil
+			p.Steps = d.steps(1)
 		}
 		f.Programs = append(f.Programs, Program{When: p.When, Times: int(p.Times), Steps: p.Steps})
+		if last := len(f.Programs) - 1; f.Programs.hiding(last) >= 0 {
+			f.Programs = f.Programs[:last]
+		}
 	}
 	return f
 }
@@ -199,8 +203,8 @@ var goodFiles = []struct {
 	{"a kind with a colon and nothing behind it", "- stall:", program(fault.Stall{})},
 	{"keepalives", "- keepalive: {form: comment, every: 5s, for: forever}\n- keepalive: stop", program(Keepalive{Form: CommentForm, Every: 5 * time.Second}, Keepalive{})},
 	{"splits", "- split: 7\n- split: [1, 5]\n- split: {at: [2]}\n- split: stop", program(fault.Split{Every: 7}, fault.Split{At: []int{1, 5}}, fault.Split{At: []int{2}}, fault.Split{})},
-	{"short faults", "- batch: 2\n- lines: crlf\n- garble: no-blank\n- garble\n- go-away: CANCEL\n- stream-reset: CANCEL",
-		program(fault.Batch{Frames: 2}, fault.Lines{End: "crlf"}, fault.Garble{How: "no-blank"}, fault.Garble{}, fault.GoAway{Code: "CANCEL"}, fault.StreamReset{Code: "CANCEL"})},
+	{"short faults", "- batch: 2\n- lines: crlf\n- garble: no-blank\n- ping\n- garble\n- ping\n- go-away: CANCEL\n- stream-reset: CANCEL",
+		program(fault.Batch{Frames: 2}, fault.Lines{End: "crlf"}, fault.Garble{How: "no-blank"}, Ping{}, fault.Garble{}, Ping{}, fault.GoAway{Code: "CANCEL"}, fault.StreamReset{Code: "CANCEL"})},
 	{"errors and finishes", "- headers: 201\n- error: broken\n- error: {code: '1', form: flat}\n- finish: stop\n- finish: {empty: true}\n- finish",
 		program(Headers{Status: 201}, Error{Message: "broken"}, Error{Code: "1", Form: FlatForm}, Finish{Reason: "stop"}, Finish{Empty: true}, Finish{})},
 	{"a short status", "- status: 503", program(fault.Status{Code: 503})},
@@ -268,8 +272,12 @@ steps:
 	_, err = program(&Role{}).YAML()
 	require.EqualError(t, err, "script: a step of the type *script.Role, which files do not know")
 	_, err = program(Headers{Header: map[string]string{"\xff": "x"}}).YAML()
-	require.EqualError(t, err, `script: the header "\xff", which is no UTF-8`)
+	require.EqualError(t, err, `script: program 1, step 1 (headers): header "\xff": want a name of letters, digits and dashes`)
 }
+
+const allSteps = "; the steps are, for the answer: headers, role, text, think, refusal, flood, tool, tool-chunk, usage, finish, done, message, error, raw, end; " +
+	"for signs of life: comment, ping, empty, keepalive; for time and order: pause, await, open, meet, repeat; " +
+	"for faults: stall, cut, reset, half-close, drip, split, batch, lines, status, garble, stream-reset, go-away"
 
 func TestParseSaysWhatIsWrongAndWhere(t *testing.T) {
 	deep := strings.Repeat("[", 100) + strings.Repeat("]", 100)
@@ -288,7 +296,7 @@ func TestParseSaysWhatIsWrongAndWhere(t *testing.T) {
 		{"a key that is a number", "1: x\nsteps: [ping]", `1:1: the key 1: want a word`},
 		{"an unknown step", "- stal: 5s", `1:3: there is no step "stal"; did you mean stall?`},
 		{"an unknown bare step", "- role\n- don", `2:3: there is no step "don"; did you mean done?`},
-		{"a word of this package", "- FILE", `1:3: there is no step "FILE"`},
+		{"a word of this package", "- FILE", `1:3: there is no step "FILE"` + allSteps},
 		{"a program among steps", "- steps: [ping]", `1:3: there is no step "steps"; programs stand under programs:`},
 		{"a list as a step", "- [ping]", "1:3: a step is a list: want its kind"},
 		{"a key of the step beside it", "- text: a\n  every: 5s", `2:3: "every" stands beside "text": a step is one kind; put it into text: {…}`},
@@ -320,7 +328,23 @@ func TestParseSaysWhatIsWrongAndWhere(t *testing.T) {
 		{"a repeat that takes no time", "- repeat: {steps: [ping]}", "1:3: repeat: takes no time, and would never let another go on: put a pause into it"},
 		{"no steps", "steps: []", "1:8: no steps"},
 		{"a negative count of connections", "connections: {refuse: -1}\nsteps: [ping]", "1:23: refuse is -1: want 0 or more"},
-		{"a negative number of times", "programs: [{times: -1, steps: [ping]}]", "1:20: times is -1: want 0 or more, or any"},
+		{"a negative number of times", "programs: [{times: -1, steps: [ping]}]", "1:20: times is -1: want 1 or more, or any; leave it out for once"},
+		{"no times", "programs: [{times: 0, steps: [ping]}]", "1:20: times is 0: want 1 or more, or any; leave it out for once"},
+		{"no request", "programs: [{when: {request: 0}, steps: [ping]}]", "1:29: request is 0: want 1 or more; leave it out for any"},
+		{"no repeat", "- repeat: {times: 0, steps: [text: a]}", "1:19: times is 0: want 1 or more, or forever; leave it out for one without end"},
+		{"a word from elsewhere", "- sleep: 5s", `1:3: there is no step "sleep"; did you mean pause?`},
+		{"a word from elsewhere with other signs", "- tool_call: {name: x}", `1:3: there is no step "tool_call"; did you mean tool?`},
+		{"a key that is needed and misspelt", "programs: [{stesp: [ping]}]", `1:13: a program has no key "stesp"; did you mean steps?`},
+		{"a name of a header with a space", "- headers: {header: {\"X A\": b}}", `1:21: headers: header "X A": want a name of letters, digits and dashes`},
+		{"a value of a header with a line break", "- status: {code: 500, header: {X-A: \"b\\r\\nc\"}}", `1:31: status: header "X-A" has the value "b\r\nc": want a text on one line`},
+		{"a content type with a line break", "- status: {code: 500, content-type: \"b\\nc\"}", `1:37: status: content-type "b\nc": want a text on one line`},
+		{"the name of a header that no request has", "programs: [{when: {header: {\"X A\": b}}, steps: [ping]}]", `1:19: when: header "X A": want a name of letters, digits and dashes`},
+		{"a garble at the end", "- text: a\n- garble\n- end", "2:3: garble breaks nothing: no frame comes behind it"},
+		{"a garble before another", "- garble\n- garble: plain\n- text: a", "1:3: garble breaks nothing: no frame comes behind it"},
+		{"a garble before silence", "- text: a\n- garble\n- keepalive: {form: comment, every: 1s}\n- stall", "2:3: garble breaks nothing: no frame comes behind it"},
+		{"a garble at the end of a last round", "- repeat:\n    times: 2\n    steps:\n      - text: a\n      - garble", "5:9: garble breaks nothing: no frame comes behind it"},
+		{"a program that no request reaches", "programs:\n- {when: {stream: true}, times: any, steps: [ping]}\n- {when: {stream: true, model: m}, steps: [ping]}",
+			"3:3: never reached: program 1, for any number of requests, takes all that this one is for; put it before that one"},
 		{"an index that is no number", "- tool-chunk: [{index: x}]", `1:3: tool-chunk: index "x": want a number`},
 		{"bytes that are no base64", "- raw: !!binary '?'", `1:8: raw is "?": want base64 behind !!binary`},
 		{"another tag", "- raw: !!str x", `1:8: the tag "!!str": only !!binary is read`},
@@ -328,7 +352,7 @@ func TestParseSaysWhatIsWrongAndWhere(t *testing.T) {
 		{"a merge key", "a: &a {b: c}\nd:\n  <<: *a", "3:3: merge keys are not read: give the whole value an alias"},
 		{"bytes that are no UTF-8", "- ping\n- text: é\xff", "2:10: the byte 0xff is no UTF-8"},
 		{"a control character", "- text: \x1b[2J", `1:9: the control character '\x1b': write it as "\x1b" in double quotes`},
-		{"text that would draw on a terminal", "- \"\\e[2J\"", `1:3: there is no step "\x1b[2J"`},
+		{"text that would draw on a terminal", "- \"\\e[2J\"", `1:3: there is no step "\x1b[2J"` + allSteps},
 		{"too much", strings.Repeat("#", 1<<20+1), "1:1: the file has 1048577 bytes: want at most 1048576"},
 		{"too many words", "[" + strings.Repeat("a,", 30_000) + "]", "1:50001: more than 50000 words and marks"},
 		{"too deep", deep, "1:33: more than 32 lists and mappings inside each other"},
