@@ -49,7 +49,7 @@ func heartbeatBeats() harness.Scenario {
 				text := script.Text{Chunks: pieces(15), Every: w.Heartbeat * 3 / 10}
 				return []script.Step{script.Pause{For: w.Heartbeat / 7}, text, script.Pause{For: w.Heartbeat * 3 / 20}}
 			})},
-			{Name: "while-the-model-keeps-alive", Checks: four, Play: lasting(func(w harness.Windows) []script.Step {
+			{Name: "while-the-model-keeps-alive", Dialects: inEvents(), Checks: four, Play: lasting(func(w harness.Windows) []script.Step {
 				return []script.Step{script.Text{Chunks: []string{"one"}}, script.Keepalive{Form: script.CommentForm, Every: w.Heartbeat * 4 / 7}, script.Pause{For: w.Heartbeat * 9 / 2}}
 			})},
 			{Name: "until-the-cap", Checks: toTheCap, Play: func(t *harness.Trial) {
