@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,7 +26,13 @@ const (
 
 // configuration is what a stallwright.yaml says.
 type configuration struct {
-	cases []string // files and folders of case files, relative to where stallwright runs
+	cases []casePath
+}
+
+// casePath is the path of a case file or of a folder of them, relative to where stallwright runs.
+type casePath struct {
+	path  string
+	place string // where it is written, NAME:LINE:COLUMN; empty for one of the command line
 }
 
 // readConfig reads the configuration of that name. Without a name it is that of the current folder, if there is one.
@@ -55,7 +62,7 @@ func (c *cli) readConfig(name string, named bool) (configuration, error) {
 // parseConfig reads a configuration, which it calls name in errors, and to whose folder its paths are relative. Its error
 // is [script.Problems].
 func parseConfig(name string, data []byte) (configuration, error) {
-	doc, err := script.Read(name, data)
+	doc, err := script.Read(name, data, configKeys()...)
 	if err != nil {
 		return configuration{}, err
 	}
@@ -76,7 +83,7 @@ func parseConfig(name string, data []byte) (configuration, error) {
 				doc.Fail(p.Value, "", "version is %d: this stallwright reads version %d", version, configVersion)
 			}
 		case "cases":
-			out.cases = configPaths(doc, p, filepath.Dir(name))
+			out.cases = configPaths(doc, p, name)
 		default:
 			hint := script.Meant(p.Name, configKeys())
 			if hint == "" {
@@ -93,8 +100,8 @@ func parseConfig(name string, data []byte) (configuration, error) {
 
 func configKeys() []string { return []string{"version", "cases"} }
 
-// configPaths reads a path, or a list of them.
-func configPaths(doc *script.Document, p script.Pair, folder string) []string {
+// configPaths reads a path, or a list of them, in the configuration of that name.
+func configPaths(doc *script.Document, p script.Pair, name string) []casePath {
 	value := doc.Follow(p.Value)
 	if value == nil {
 		return nil
@@ -107,7 +114,7 @@ func configPaths(doc *script.Document, p script.Pair, folder string) []string {
 		doc.Fail(p.Value, "", "%s has %d entries: want 1 to %d", p.Name, len(entries), mostFolders)
 		return nil
 	}
-	var out []string
+	var out []casePath
 	for _, e := range entries {
 		v := doc.Follow(e)
 		text, ok := v.(*ast.StringNode)
@@ -118,12 +125,13 @@ func configPaths(doc *script.Document, p script.Pair, folder string) []string {
 		default:
 			path := filepath.FromSlash(text.Value)
 			if !filepath.IsAbs(path) {
-				path = filepath.Join(folder, path)
+				path = filepath.Join(filepath.Dir(name), path)
 			}
-			if slices.Contains(out, path) {
+			if slices.ContainsFunc(out, func(o casePath) bool { return o.path == path }) {
 				doc.Fail(e, "", "%s names %s twice", p.Name, script.Shown(text.Value))
 			}
-			out = append(out, path)
+			line, column := script.Place(e)
+			out = append(out, casePath{path, fmt.Sprintf("%s:%d:%d", name, line, column)})
 		}
 	}
 	return out
@@ -161,9 +169,21 @@ func (c *cli) caseFiles(f caseFlags, configNamed bool) ([]string, error) {
 	var out []string
 	var errs []error
 	seen := map[string]bool{} // by whole path: a folder may be named by the configuration and once more by a flag
-	for _, path := range slices.Concat(conf.cases, f.paths) {
-		files, err := casefile.Files(path)
+	paths := conf.cases
+	for _, path := range f.paths {
+		paths = append(paths, casePath{path: path})
+	}
+	for _, p := range paths {
+		files, err := casefile.Files(p.path)
+		if err != nil && p.place != "" {
+			err = fmt.Errorf("%s: %w", p.place, err)
+		}
 		errs = append(errs, err)
+		for _, inner := range casefile.Inner(p.path) {
+			if !slices.ContainsFunc(paths, func(o casePath) bool { return filepath.Clean(o.path) == inner }) {
+				c.say("stallwright: note: ", inner+" is not looked into: name it too, if it has case files")
+			}
+		}
 		for _, name := range files {
 			whole, err := filepath.Abs(name)
 			if err == nil && !seen[whole] {

@@ -38,13 +38,18 @@ func TestParseConfig(t *testing.T) {
 		{"a list has an end", "version: 1\ncases: [" + strings.Repeat("a, ", 101) + "]\n", nil, []string{"cases has 101 entries: want 1 to 100"}},
 		{"a mapping is wanted", "- version: 1\n", nil, []string{"of/s.yaml:1:1: the configuration is a list: want the keys version, cases"}},
 		{"YAML is wanted", "version: [1\n", nil, []string{"of/s.yaml:"}},
-		{"nothing is no configuration", "", nil, []string{"of/s.yaml:1:1: "}},
+		{"nothing is no configuration", "", nil, []string{"of/s.yaml:1:1: the file is empty: want version and cases"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got, err := parseConfig("of/s.yaml", []byte(tc.text))
 			if tc.problems == nil {
 				require.NoError(t, err)
-				require.Equal(t, tc.want, got.cases)
+				var paths []string
+				for _, c := range got.cases {
+					require.Regexp(t, `^of/s.yaml:[1-9]:[0-9]+$`, c.place)
+					paths = append(paths, c.path)
+				}
+				require.Equal(t, tc.want, paths)
 				return
 			}
 			require.Error(t, err)

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stallwright/stallwright/harness"
+	"github.com/stallwright/stallwright/harness/casefile"
 	"github.com/stallwright/stallwright/harness/verdict"
 	"github.com/stallwright/stallwright/scenarios/mutants"
 )
@@ -15,10 +16,12 @@ import (
 func (c *cli) explainCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "explain ID",
-		Short: "explain a guarantee, a scenario, a check, an exit code or a reason",
+		Short: "explain a guarantee, a scenario, a check, an exit code, a reason, or a word of case files",
 		Long: "Says what is promised and why, how it is tested, and what must notice when it breaks. ID is that of a guarantee, a\n" +
-			"scenario, a case or a check, the reason of a skip (not-claimed), an exit code (exit-3), or exit for all of them.",
-		Example: "  stallwright explain first-chunk.fires\n  stallwright explain exit-3",
+			"scenario, a case or a check, the reason of a skip (not-claimed), an exit code (exit-3), or exit for all of them.\n\n" +
+			"It knows the words of case files too: those in lengths of time (once, tick, heartbeat), or lengths for all of them, and\n" +
+			"the lanes of events (client, provider, process, server).",
+		Example: "  stallwright explain first-chunk.fires\n  stallwright explain exit-3\n  stallwright explain provider",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return misuse(orHelp("", cmd), "explain takes one ID")
@@ -54,6 +57,13 @@ func topics() []string {
 	for _, r := range reasons() {
 		out = append(out, r[0])
 	}
+	out = append(out, allLengths)
+	for _, l := range casefile.Lengths() {
+		out = append(out, l.Word)
+	}
+	for _, l := range casefile.Lanes() {
+		out = append(out, l.Word)
+	}
 	return out
 }
 
@@ -85,6 +95,9 @@ func (c *cli) explain(id string) error {
 			return nil
 		}
 	}
+	if c.explainWord(id) {
+		return nil
+	}
 	words := append(l.words(), topics()...)
 	if isCheck {
 		words = l.checkWords()
@@ -94,6 +107,35 @@ func (c *cli) explain(id string) error {
 		hint = "`stallwright list --guarantees` and `stallwright list --cases` show the IDs"
 	}
 	return misuse(hint, "nothing is called %q", id)
+}
+
+// allLengths is what stands for all words of lengths.
+const allLengths = "lengths"
+
+// explainWord explains a word of case files. It returns false when it is none.
+func (c *cli) explainWord(word string) bool {
+	for _, l := range casefile.Lengths() {
+		if word != l.Word && word != allLengths {
+			continue
+		}
+		fmt.Fprintf(c.stdout, "%s, a length of time in case files\n  %s\n  virtual time  %s\n  real time     %s\n", l.Word, l.About, l.Virtual, l.Real)
+		if word == l.Word {
+			fmt.Fprintf(c.stdout, "\nwith others\n  inactivity/2, 3 heartbeat, heartbeat * 4/7, first-chunk - tick\n  on a server at a URL a clock is worth what --window says of it\n")
+			return true
+		}
+	}
+	for _, l := range casefile.Lanes() {
+		if word != l.Word {
+			continue
+		}
+		fmt.Fprintf(c.stdout, "%s, a lane of the timeline\n  %s\n\nevents\n", l.Word, l.About)
+		for _, e := range l.Events {
+			fmt.Fprintf(c.stdout, "  %-12s  %s\n", e.Word, e.About)
+		}
+		fmt.Fprintf(c.stdout, "\nin a case file\n  %s\n", casefile.EventForm)
+		return true
+	}
+	return word == allLengths
 }
 
 func (c *cli) explainGuarantee(g verdict.Guarantee) error {

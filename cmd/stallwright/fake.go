@@ -153,6 +153,7 @@ func greeting(addr string, t *trust) string {
 	} {
 		lines = append(lines, "export "+e[0]+"="+root+e[1])
 	}
+	lines = append(lines, "export AWS_DEFAULT_REGION=us-east-1") // AWS's clients want one, whatever the URL
 	if t.file != "" {
 		// For Go, Ruby and whatever asks OpenSSL; for Node; for Python's requests; for the SDKs of AWS.
 		for _, name := range []string{"SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "AWS_CA_BUNDLE"} {

@@ -51,11 +51,16 @@ func (c choice) Set(v string) error {
 func (c choice) Type() string { return strings.Join(c.words, "|") }
 
 // or joins words as a sentence does: a, b or c.
-func or(words []string) string {
+func or(words []string) string { return joined(words, "or") }
+
+// and joins words as a sentence does: a, b and c.
+func and(words []string) string { return joined(words, "and") }
+
+func joined(words []string, last string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
 	}
-	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+	return strings.Join(words[:len(words)-1], ", ") + " " + last + " " + words[len(words)-1]
 }
 
 // windows is the repeatable flag NAME=DURATION about the clocks of an attached server.

@@ -13,10 +13,14 @@ import (
 // a busy machine with the race detector.
 const silence = 15 * time.Second
 
+// attachWait is how long a server that runs already may take to be up.
+const attachWait = 20 * time.Second
+
 // newPlayer makes what plays a plan.
 func (c *cli) newPlayer(p plan) (harness.Player, error) {
 	if p.attached() {
 		return &process.Pool{
+			Wait:   attachWait,
 			Target: harness.Target{Name: p.url, Features: claims(), URL: p.url}, Find: c.library.find,
 			Listen: p.listen, Windows: &p.windows, AllowRemote: p.allowRemote,
 		}, nil

@@ -185,7 +185,7 @@ func TestFakeProviderSpeaksAllDialectsAndHasAnAdminAPI(t *testing.T) {
 	root := strings.TrimSuffix(strings.TrimSpace(p.await(p.stdout, "http://")), "/v1")
 	for _, line := range []string{
 		"OPENAI_BASE_URL=" + root + "/v1", "ANTHROPIC_BASE_URL=" + root, "GOOGLE_GEMINI_BASE_URL=" + root, "OLLAMA_HOST=" + root,
-		"AWS_ENDPOINT_URL_BEDROCK_RUNTIME=" + root, "STALLWRIGHT_ADMIN_URL=" + root + "/_stallwright",
+		"AWS_ENDPOINT_URL_BEDROCK_RUNTIME=" + root, "STALLWRIGHT_ADMIN_URL=" + root + "/_stallwright", "AWS_DEFAULT_REGION=us-east-1",
 	} {
 		require.Equal(t, "export "+line+"\n", p.await(p.stdout, "export"))
 	}

@@ -68,7 +68,30 @@ func (c *cli) reproVerb(cmd *cobra.Command, f runFlags, files []string) error {
 	}
 	own := *c
 	own.library = l
+	apart := l.apart(from)
+	if len(apart) == len(files) {
+		return &trouble{code: ending{empty: true}.code(), err: errors.New("nothing to play: " + strings.Join(apart, ", "))}
+	}
+	c.leftOut(apart)
 	return own.playChosen(cmd, f, p, l.cases(), files, from)
+}
+
+// apart says, as sentences and in the order of the library, which of its cases from files are about none of its dialects.
+func (l library) apart(from map[string]string) []string {
+	var out []string
+	for _, s := range l.scenarios {
+		if file := from[s.ID]; file != "" && len(l.of(s)) == 0 {
+			out = append(out, fmt.Sprintf("%s is about %s only", file, and(s.Dialects)))
+		}
+	}
+	return out
+}
+
+// leftOut tells what is not played.
+func (c *cli) leftOut(sentences []string) {
+	for _, s := range sentences {
+		c.say("stallwright: note: ", s+": it is left out")
+	}
 }
 
 // readCases is the library with the cases of these files in place of its own scenarios, and the file of each case. Its

@@ -217,6 +217,7 @@ func (f *runFlags) spoken(attached bool) ([]string, error) {
 	if attached {
 		can = allDialects()
 	}
+	f.dialects = once(f.dialects)
 	for _, d := range f.dialects {
 		if !slices.Contains(can, d) {
 			hint := didYouMean(d, can, "")
@@ -233,6 +234,17 @@ func (f *runFlags) spoken(attached bool) ([]string, error) {
 		return []string{harness.OpenAI}, nil
 	}
 	return f.dialects, nil
+}
+
+// once leaves out what stands before already.
+func once(words []string) []string {
+	var out []string
+	for _, w := range words {
+		if !slices.Contains(out, w) {
+			out = append(out, w)
+		}
+	}
+	return out
 }
 
 func (f *runFlags) checkAddresses() error {
@@ -293,6 +305,7 @@ func (c *cli) runVerb(cmd *cobra.Command, f runFlags, patterns []string) error {
 	if p.dialects != nil {
 		own.library.dialects = p.dialects
 	}
+	c.leftOut(own.library.apart(from))
 	chosen, err := own.library.choose(patterns)
 	if err != nil {
 		return err

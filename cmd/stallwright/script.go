@@ -33,7 +33,7 @@ func (c *cli) scriptCheckCommand() *cobra.Command {
 		Args:    someFiles,
 		RunE: func(_ *cobra.Command, files []string) error {
 			return c.each(files, func(name string, data []byte) error {
-				_, err := script.Parse(name, data)
+				_, err := parseScript(name, data)
 				return err
 			})
 		},
@@ -51,6 +51,9 @@ func (c *cli) scriptFmtCommand() *cobra.Command {
 		Args:    someFiles,
 		RunE: func(_ *cobra.Command, files []string) error {
 			return c.each(files, func(name string, data []byte) error {
+				if err := noCase(name, data); err != nil {
+					return err
+				}
 				out, err := script.Format(name, data)
 				switch {
 				case err != nil:
@@ -81,6 +84,31 @@ func (c *cli) scriptSchemaCommand() *cobra.Command {
 			return err
 		},
 	}
+}
+
+// parseScript reads a script, and knows a case file when it is given one.
+func parseScript(name string, data []byte) (script.File, error) {
+	if err := noCase(name, data); err != nil {
+		return script.File{}, err
+	}
+	return script.Parse(name, data)
+}
+
+// noCase says so when a file is a case, and no script: it begins what it says with other keys.
+func noCase(name string, data []byte) error {
+	doc, err := script.Read(name, data)
+	if err != nil {
+		return nil // which the reader of scripts tells
+	}
+	keys := map[string]bool{}
+	for _, p := range doc.Pairs(doc.Body) {
+		keys[p.Name] = true
+	}
+	if !keys["case"] || keys["steps"] || keys["programs"] {
+		return nil
+	}
+	line, column := script.Place(doc.Body)
+	return script.Problems{{File: name, Line: line, Column: column, Text: "this is a case file", Hint: "play it with `stallwright repro " + name + "`"}}
 }
 
 // someFiles wants at least one file.
@@ -162,7 +190,7 @@ func (c *cli) scriptNamed(name string) (script.File, error) {
 		if err != nil {
 			return script.File{}, misuse("", "%w", err)
 		}
-		f, err := script.Parse(name, data)
+		f, err := parseScript(name, data)
 		if err != nil {
 			return script.File{}, misuse("", "%w", err)
 		}

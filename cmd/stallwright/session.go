@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/url"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -125,6 +127,7 @@ func (s *session) playAll(ctx context.Context, player harness.Player) error {
 	if !s.plan.attached() {
 		return player.Run(ctx, s.jobs, watch)
 	}
+	s.tellWait(ctx)
 	// Of a server that nobody here started, the first question is whether it talks to the fake at all.
 	n := len(s.jobs)
 	for i, part := range [][]harness.Job{s.jobs[:1], s.jobs[1 : n-1], s.jobs[n-1:]} {
@@ -139,6 +142,24 @@ func (s *session) playAll(ctx context.Context, player harness.Player) error {
 		}
 	}
 	return nil
+}
+
+// tellWait says that an attached server is waited for, when nothing listens at its address: else the first sign would be the
+// end of the wait.
+func (s *session) tellWait(ctx context.Context) {
+	u, err := url.Parse(s.plan.url)
+	if err != nil {
+		return
+	}
+	dialer := net.Dialer{Timeout: time.Second}
+	conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "80")))
+	if err == nil {
+		conn.Close()
+		return
+	}
+	if ctx.Err() == nil {
+		s.progress.say(fmt.Sprintf("nothing listens at %s: waiting for it, at most %s", s.plan.url, attachWait))
+	}
 }
 
 func (s *session) canaryPassed() bool {

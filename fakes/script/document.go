@@ -26,7 +26,7 @@ type Pair struct {
 func Read(name string, data []byte, keys ...string) (*Document, error) {
 	doc, problem := parse(name, data, 0)
 	if problem != nil {
-		return nil, Problems{problem.wants(strings.Join(keys, " and "))}
+		return nil, Problems{problem.wants(listed(keys))}
 	}
 	return &Document{doc.Body, &decoder{name: name, language: ours(), anchors: map[string]ast.Node{}}}, nil
 }

@@ -40,28 +40,12 @@ func (l language) stepMeant(word string) string {
 	if !l.ordered {
 		return "the steps are " + strings.Join(l.kinds, ", ")
 	}
-	var groups []string
-	for _, g := range groupsOf() {
-		groups = append(groups, g.name+": "+strings.Join(g.kinds, ", "))
-	}
-	return "the steps are, for " + strings.Join(groups, "; for ")
+	return someSteps
 }
 
-// group is kinds of steps of one purpose.
-type group struct {
-	name  string
-	kinds []string
-}
-
-// groupsOf has every kind of step in one group.
-func groupsOf() []group {
-	return []group{
-		{"the answer", []string{"headers", "role", "text", "think", "refusal", "flood", "tool", "tool-chunk", "usage", "finish", "done", "message", "error", "raw", "end"}},
-		{"signs of life", []string{"comment", "ping", "empty", "keepalive"}},
-		{"time and order", []string{"pause", "await", "open", "meet", "repeat"}},
-		{"faults", []string{"stall", "cut", "reset", "half-close", "drip", "split", "batch", "lines", "status", "garble", "stream-reset", "go-away"}},
-	}
-}
+// someSteps is a hint for who has no idea: a message has no room for all.
+const someSteps = "there are text, think, tool, finish and done for the answer, comment and keepalive for signs of life, pause, await and repeat for time, " +
+	"stall, cut, reset, status and garble for faults, and more: see `stallwright script schema`"
 
 // synonyms are words for steps that people bring along from elsewhere.
 func synonyms() map[string]string {

@@ -58,6 +58,15 @@ func (p Problem) wants(what string) Problem {
 	return p
 }
 
+// listed joins words as a sentence does.
+func listed(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " and " + words[last]
+}
+
 // parse makes a tree of a file that keeps the bounds.
 func parse(name string, data []byte, mode parser.Mode) (*ast.DocumentNode, *Problem) {
 	bad := func(line, column int, format string, args ...any) *Problem {

@@ -54,7 +54,7 @@ type Case struct {
 // Lengths of time are checked with the windows of production, with short ones and with these. Its error is
 // [script.Problems]: all that is wrong, with line and column. The bounds of [script.Parse] hold.
 func Parse(name string, data []byte, guarantees []string, windows ...harness.Windows) (Case, error) {
-	doc, err := script.Read(name, data)
+	doc, err := script.Read(name, data, "case", "about", "client", "expect")
 	if err != nil {
 		return Case{}, err
 	}

@@ -372,3 +372,37 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestEveryWordIsExplained(t *testing.T) {
+	for _, l := range Lanes() {
+		seen := map[string]bool{}
+		for _, e := range append([]Kind{l.Kind}, l.Events...) {
+			require.NotEmpty(t, e.Word)
+			require.True(t, strings.HasSuffix(e.About, "."), "%s %s: %s", l.Word, e.Word, e.About)
+			if e != l.Kind {
+				require.False(t, seen[e.Word], "%s twice", e.Word)
+				seen[e.Word] = true
+				got, err := readEvent(l.Word + " " + e.Word)
+				require.NoError(t, err)
+				require.Equal(t, expect.Event{Lane: l.Word, Kind: e.Word}, got)
+			}
+		}
+	}
+	worth := map[string]Length{}
+	for _, l := range Lengths() {
+		require.True(t, strings.HasSuffix(l.About, "."), l.Word)
+		worth[l.Word] = l
+	}
+	require.Len(t, worth, len(lengthWords()))
+	require.Equal(t, 40*time.Second, worth["inactivity"].Virtual)
+	require.Zero(t, worth["once"].Virtual)
+	require.Equal(t, time.Second, worth["once"].Real)
+	require.Equal(t, harness.Short().Heartbeat, worth["heartbeat"].Real)
+}
+
+func TestOneSlipIsToldOnce(t *testing.T) {
+	_, err := Parse("s.yaml", []byte("case: a/b\nabuot: x\nclient: [ask: hello]\nexpect: [happens: client ask]\n"), nil)
+	require.EqualError(t, err, `s.yaml:2:1: a case file has no key "abuot"; did you mean about?`)
+	_, err = Parse("s.yaml", nil, nil)
+	require.EqualError(t, err, "s.yaml:1:1: the file is empty: want case, about, client and expect")
+}

@@ -12,24 +12,8 @@ import (
 	"github.com/stallwright/stallwright/harness/expect"
 )
 
-// lanes has the kinds of events of each lane, in the words of the timeline.
-func lanes() map[string][]string {
-	provider := []string{"request", "left", "closed", "blocked", "refused", "violation", "connection"}
-	for _, s := range script.Steps() {
-		provider = append(provider, s.Kind())
-	}
-	return map[string][]string{
-		caller.Lane: {
-			"ask", "status", "session", "id", "text", "reasoning", "tool", "finish", "usage", "error", "done", "event", "comment", "garbage",
-			"end", "left", "refused",
-		},
-		harness.ProviderLane: provider,
-		harness.ProcessLane:  {"signal", "exit", "goroutines", "files", "sockets", "children"},
-		harness.ServerLane:   {"log"},
-	}
-}
-
-const eventForm = `LANE [REQUEST] KIND ["TEXT"] [no. N | last], such as client text "two" no. 2`
+// EventForm is how an event is written in a case file.
+const EventForm = `LANE [REQUEST] KIND ["TEXT"] [no. N | last], such as client text "two" no. 2`
 
 // readEvent reads an event: LANE [REQUEST] KIND ["TEXT"] [no. N | last]. A request is its name, or its number.
 func readEvent(text string) (expect.Event, error) {
@@ -46,9 +30,9 @@ func readEvent(text string) (expect.Event, error) {
 		}
 		head, tail = text[:i], text[i+len(quoted):]
 	}
-	words, last := strings.Fields(head), strings.Fields(tail)
+	said, last := strings.Fields(head), strings.Fields(tail)
 	if e.Detail == "" {
-		words, last = split(words)
+		said, last = split(said)
 	}
 	switch {
 	case len(last) == 0:
@@ -63,17 +47,18 @@ func readEvent(text string) (expect.Event, error) {
 	default:
 		return e, fmt.Errorf("%s stands at its end: want no. N, or last", script.Shown(strings.Join(last, " ")))
 	}
-	if len(words) < 2 || len(words) > 3 {
-		return e, fmt.Errorf("want %s", eventForm)
+	if len(said) < 2 || len(said) > 3 {
+		return e, fmt.Errorf("want %s", EventForm)
 	}
-	kinds, ok := lanes()[words[0]]
+	on, ok := lane(said[0])
 	if !ok {
-		return e, hinted(script.Meant(words[0], []string{caller.Lane, harness.ProviderLane, harness.ProcessLane, harness.ServerLane}),
-			"there is no lane %s: want client, provider, process or server", script.Shown(words[0]))
+		return e, hinted(script.Meant(said[0], []string{caller.Lane, harness.ProviderLane, harness.ProcessLane, harness.ServerLane}),
+			"there is no lane %s: want client, provider, process or server", script.Shown(said[0]))
 	}
-	e.Lane, e.Kind = words[0], words[len(words)-1]
-	if len(words) == 3 {
-		e.Ref = words[1]
+	kinds := words(on.Events)
+	e.Lane, e.Kind = said[0], said[len(said)-1]
+	if len(said) == 3 {
+		e.Ref = said[1]
 		if n, err := strconv.Atoi(e.Ref); err == nil && n > 0 {
 			e.Ref = "#" + strconv.Itoa(n)
 		}

@@ -28,8 +28,8 @@ func TestFiles(t *testing.T) {
 		problem    string
 	}{
 		{"a file is itself, whatever its ending", in("some/c.yml"), []string{in("some/c.yml")}, ""},
-		{"a folder is its YAML files by name", in("some"), []string{in("some/a.yaml"), in("some/b.yaml")}, ""},
-		{"a folder without any is an error", in("none"), nil, "has no case file: want *.yaml in it"},
+		{"a folder is its YAML files by name", in("some"), []string{in("some/a.yaml"), in("some/b.yaml"), in("some/c.yml")}, ""},
+		{"a folder without any is an error", in("none"), nil, "has no case file: want *.yaml or *.yml in it"},
 		{"a folder with too many is an error", in("many"), nil, "has 1001 case files: want at most 1000"},
 		{"nothing is an error", in("gone"), nil, "gone cannot be read: no such file or directory"},
 	} {
@@ -43,4 +43,16 @@ func TestFiles(t *testing.T) {
 			require.Equal(t, tc.want, files)
 		})
 	}
+}
+
+func TestInnerFoldersAreKnown(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"b", "a", ".git"} {
+		require.NoError(t, os.MkdirAll(filepath.Join(dir, name, "deep"), 0o755))
+	}
+	file := filepath.Join(dir, "c.yaml")
+	require.NoError(t, os.WriteFile(file, nil, 0o644))
+	require.Equal(t, []string{filepath.Join(dir, "a"), filepath.Join(dir, "b")}, Inner(dir))
+	require.Empty(t, Inner(file))
+	require.Empty(t, Inner(filepath.Join(dir, "gone")))
 }

@@ -38,11 +38,7 @@ func worlds(set harness.Set, others []harness.Windows) []units {
 }
 
 // lengthWords are the words in a length.
-func lengthWords() []string {
-	return []string{
-		"first-chunk", "inactivity", "stream", "heartbeat", "shutdown", "straggler", "abort", "cleanup", "last-write", "flush", "tick", "once",
-	}
-}
+func lengthWords() []string { return words(lengthKinds()) }
 
 // named is what a word is worth. A clock that is off is as long as it usually is, so that a file can outlast it.
 func (u units) named(word string) (time.Duration, bool) {

@@ -51,8 +51,10 @@ func (r *reader) file(windows []harness.Windows) file {
 		return f
 	}
 	at := map[string]ast.Node{}
+	var unknown []string
 	for _, p := range r.Pairs(body) {
 		if !slices.Contains(fileKeys(), p.Name) {
+			unknown = append(unknown, p.Name)
 			r.unknownKey(p, "a case file", fileKeys())
 			continue
 		}
@@ -63,7 +65,9 @@ func (r *reader) file(windows []harness.Windows) file {
 		}
 	}
 	for _, name := range []string{"case", "about", "client", "expect"} {
-		if at[name] == nil {
+		// One slip is told once.
+		meant := func(word string) bool { return script.Meant(word, []string{name}) != "" }
+		if at[name] == nil && !slices.ContainsFunc(unknown, meant) {
 			r.Fail(body, "", "the file lacks %s", name)
 		}
 	}

@@ -2,6 +2,7 @@ package casefile
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"github.com/stallwright/stallwright/fakes/script"
@@ -21,8 +22,8 @@ func Schema() []byte {
 	}
 	defs := scripts.Defs
 	defs["duration"] = node{"anyOf": []any{node{"type": "string", "minLength": 1}, node{"const": 0}},
-		"description": "a duration such as 200ms, or a length such as inactivity/2, 3 heartbeat or first-chunk - tick; the words are " + strings.Join(lengthWords(), ", ")}
-	defs["event"] = node{"type": "string", "minLength": 1, "description": eventForm}
+		"description": "a duration such as 200ms, or a length such as inactivity/2, 3 heartbeat or first-chunk - tick. The words: " + lengthText()}
+	defs["event"] = node{"type": "string", "minLength": 1, "description": EventForm + ". The kinds by their lanes: " + eventText()}
 	defs["events"] = node{"anyOf": []any{ref("event"), node{"type": "array", "items": ref("event")}}}
 	defs["switch"] = node{"enum": []any{"on", "off", true, false}}
 	defs["act"] = actSchema()
@@ -59,6 +60,28 @@ func Schema() []byte {
 		panic(err) // strings, numbers, maps and lists
 	}
 	return append(b, '\n')
+}
+
+// lengthText says what each word of a length is, and is worth.
+func lengthText() string {
+	var parts []string
+	for _, l := range Lengths() {
+		parts = append(parts, fmt.Sprintf("%s (%s in virtual time, %s in real time): %s", l.Word, l.Virtual, l.Real, l.About))
+	}
+	return strings.Join(parts, " ")
+}
+
+// eventText says what each kind of event is. The steps of a script are told of in the scripts' own part of the schema.
+func eventText() string {
+	var parts []string
+	for _, lane := range Lanes() {
+		var kinds []string
+		for _, k := range lane.Events {
+			kinds = append(kinds, k.Word)
+		}
+		parts = append(parts, fmt.Sprintf("%s: %s. %s", lane.Word, strings.Join(kinds, ", "), lane.About))
+	}
+	return strings.Join(parts, " ")
 }
 
 func ref(name string) node { return node{"$ref": "#/$defs/" + name} }
