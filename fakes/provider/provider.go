@@ -44,8 +44,10 @@ import (
 //
 // The details of what ends an exchange (end, cut, reset, stream-reset, status, left, closed) count what was sent:
 // bytes=N frames=N, and how long ago the last byte, event and progress left: byte=0.000s event=0.000s progress=never.
-// Progress is text, reasoning, refusal and tool calls; a comment is no event. unread=N are bytes that the peer has sent
-// behind its request.
+// Progress is text, reasoning, refusal and tool calls; a comment is no event. A byte leaves when the write of it returns. So
+// under a peer that never reads byte tells nothing of what it saw: a write that was blocked, and had part of its bytes
+// taken, returns when the peer has left, and its last byte left then. unread=N are bytes that the peer has sent behind its
+// request.
 const Lane = "provider"
 
 // Provider answers requests as scripts say. Set the fields before its first use; the zero values of the bounds work.
