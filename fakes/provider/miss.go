@@ -26,10 +26,11 @@ func (pl *play) miss(step *script.Step) {
 }
 
 // seen says whether the step is of those that are meant to show on the wire. Role, usage, finish and done are not: what
-// answers well on every wire has them all. Nor is thinking, which some models do only when they are asked to.
+// answers well on every wire has them all. Nor is thinking, which some models do only when they are asked to, nor a tool
+// call: where one is a single frame, an answer that breaks off inside of it has none, which is what such providers send.
 func seen(step script.Step) bool {
 	switch step.(type) {
-	case script.Refusal, script.Tool, script.ToolChunk, script.Message, script.Error, script.Comment, script.Ping, script.Empty:
+	case script.Refusal, script.ToolChunk, script.Message, script.Error, script.Comment, script.Ping, script.Empty:
 		return true
 	}
 	return false
