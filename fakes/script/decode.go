@@ -170,6 +170,9 @@ func (d *decoder) file(n ast.Node) File {
 		f.Programs = append(f.Programs, Program{When: p.When, Times: int(p.Times), Steps: p.Steps})
 	}
 	d.meaning(n, f.Programs)
+	if len(d.problems) == 0 {
+		d.gates(n, f.Programs, unawaited(f.Programs.Awaited()))
+	}
 	return f
 }
 
@@ -260,6 +263,15 @@ func (d *decoder) meaning(n ast.Node, s Script) {
 		}
 		if by := s.hiding(i); by >= 0 && len(d.programs) == len(s) {
 			d.fail(d.programs[i], "", "%s", neverReached(by))
+		}
+	}
+}
+
+// gates tells which steps of programs without a problem are wrong about gates.
+func (d *decoder) gates(n ast.Node, s Script, wrong func(Step) string) {
+	for _, p := range s {
+		if len(p.Steps) > 0 {
+			d.misplaced(n, d.spots[&p.Steps[0]], stray(p.Steps, wrong))
 		}
 	}
 }

@@ -80,6 +80,7 @@ func (doc *Document) Decode(n ast.Node, to any, subject string) {
 // is none as Go writes it is length's to read.
 func (doc *Document) Programs(n ast.Node, subject string, length func(string) (time.Duration, error)) Script {
 	doc.d.length, doc.d.copied = length, 0
+	before := len(doc.d.problems)
 	defer func() { doc.d.length = nil }()
 	v, leave := doc.d.enter(n)
 	defer leave()
@@ -93,6 +94,9 @@ func (doc *Document) Programs(n ast.Node, subject string, length func(string) (t
 	if !programs(list) {
 		out := Script{{Steps: doc.d.steps(list)}}
 		doc.d.meaning(list, out)
+		if len(doc.d.problems) == before {
+			doc.d.gates(list, out, unawaited(out.Awaited()))
+		}
 		return out
 	}
 	var form struct {
@@ -104,7 +108,15 @@ func (doc *Document) Programs(n ast.Node, subject string, length func(string) (t
 		out = append(out, Program{When: p.When, Times: int(p.Times), Steps: p.Steps})
 	}
 	doc.d.meaning(list, out)
+	if len(doc.d.problems) == before {
+		doc.d.gates(list, out, unawaited(out.Awaited()))
+	}
 	return out
+}
+
+// Gates tells which steps of programs, read from n without a problem, wait at a gate that neither they nor one of others opens.
+func (doc *Document) Gates(n ast.Node, s Script, others []string) {
+	doc.d.gates(n, s, unopened(append(s.Opened(), others...)))
 }
 
 // programs says whether a list is one of programs: its first entry has a key that programs have and steps have not.

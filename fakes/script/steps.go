@@ -181,7 +181,7 @@ type Pause struct {
 	Jitter time.Duration `yaml:"jitter,omitempty"` // longer by up to this, drawn from the seed
 }
 
-// Await blocks until the gate is open. Instants after it are counted from its opening.
+// Await blocks until the gate is open; [Never] is none that opens. Instants after it are counted from its opening.
 type Await struct {
 	Gate string `yaml:"gate"`
 }

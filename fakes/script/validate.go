@@ -68,7 +68,8 @@ func (w When) covers(o When) bool {
 		strings.Contains(o.Contains, w.Contains) && (w.Attempt == 0 || w.Attempt == o.Attempt)
 }
 
-// Validate says what is wrong with the file, its programs included.
+// Validate says what is wrong with the file, its programs included. Each gate that they open one of them awaits; who else
+// opens those that they await a file cannot know.
 func (f File) Validate() error {
 	c := f.Connections
 	for _, n := range []struct {
@@ -87,7 +88,15 @@ func (f File) Validate() error {
 			return fmt.Errorf("script: connections: %w", err)
 		}
 	}
-	return f.Programs.Validate()
+	if err := f.Programs.Validate(); err != nil {
+		return err
+	}
+	for i, p := range f.Programs {
+		if err := stray(p.Steps, unawaited(f.Programs.Awaited())); err != nil {
+			return fmt.Errorf("script: program %d, %w", i+1, err)
+		}
+	}
+	return nil
 }
 
 // order is what is known of an answer while its steps are gone through.
@@ -217,6 +226,9 @@ func validate(s Step) error {
 	case Await:
 		return named("gate", s.Gate)
 	case Open:
+		if s.Gate == Never {
+			return fmt.Errorf("gate %s is the one that never opens", Never)
+		}
 		return named("gate", s.Gate)
 	case Meet:
 		if s.Streams < 2 {

@@ -123,8 +123,8 @@ func words() map[string]word {
 			"for":   {about: "how long; without end when left out", forever: true},
 		}},
 		"pause": {about: "Lets time go by: pace, not a fault.", short: []string{"for"}, keys: map[string]key{"for": {about: "how long"}, "jitter": {about: "longer by up to this, drawn from the seed"}}},
-		"await": {about: "Waits until a gate is open. Instants after it are counted from its opening.", short: []string{"gate"}, keys: map[string]key{"gate": {about: "the name of the gate"}}},
-		"open":  {about: "Opens a gate, for other streams of the session and for whoever watches.", short: []string{"gate"}, keys: map[string]key{"gate": {about: "the name of the gate"}}},
+		"await": {about: "Waits until a gate is open. Instants after it are counted from its opening. The gate never is never opened: it waits until the peer leaves, and is no fault.", short: []string{"gate"}, keys: map[string]key{"gate": {about: "the name of the gate"}}},
+		"open":  {about: "Opens a gate, which a step of the script awaits, for other streams of the session and for whoever watches.", short: []string{"gate"}, keys: map[string]key{"gate": {about: "the name of the gate"}}},
 		"meet": {about: "Waits until so many streams of the session have come to it: a barrier.", keys: map[string]key{
 			"barrier": {about: "the name of the barrier"}, "streams": {about: "how many must come", least: 2},
 		}},

@@ -152,6 +152,9 @@ func (d dice) file() File {
 			f.Programs = f.Programs[:last]
 		}
 	}
+	for _, gate := range f.Programs.Opened() { // each is awaited
+		f.Programs = append(Script{{Steps: []Step{Await{Gate: gate}}}}, f.Programs...)
+	}
 	return f
 }
 
@@ -197,8 +200,8 @@ var goodFiles = []struct {
 	{"no programs", "programs: []", File{}},
 	{"short and long texts", "- text: [a, b]\n- think: {chunks: a, every: 200ms}\n- refusal: no way\n- raw: |\n    data: x\n\n- comment: ''",
 		program(Text{Chunks: []string{"a", "b"}}, Think{Chunks: []string{"a"}, Every: 200 * time.Millisecond}, Refusal{Chunks: []string{"no way"}}, Raw{Bytes: "data: x\n"}, Comment{})},
-	{"short waits", "- pause: 200ms\n- pause: 0\n- await: a\n- open: b\n- stall: 5s\n- stall: forever",
-		program(Pause{For: 200 * time.Millisecond}, Pause{}, Await{Gate: "a"}, Open{Gate: "b"}, fault.Stall{For: 5 * time.Second}, fault.Stall{})},
+	{"short waits", "- pause: 200ms\n- pause: 0\n- open: a\n- await: a\n- await: never\n- stall: 5s\n- stall: forever",
+		program(Pause{For: 200 * time.Millisecond}, Pause{}, Open{Gate: "a"}, Await{Gate: "a"}, Await{Gate: Never}, fault.Stall{For: 5 * time.Second}, fault.Stall{})},
 	{"a bare stall", "- stall", program(fault.Stall{})},
 	{"a kind with a colon and nothing behind it", "- stall:", program(fault.Stall{})},
 	{"keepalives", "- keepalive: {form: comment, every: 5s, for: forever}\n- keepalive: stop", program(Keepalive{Form: CommentForm, Every: 5 * time.Second}, Keepalive{})},
@@ -281,6 +284,9 @@ func TestParseSaysWhatIsWrongAndWhere(t *testing.T) {
 		{"nothing", "", "1:1: the file is empty: want programs or steps"},
 		{"only a comment", "# x\n", "1:1: the file is empty: want programs or steps"},
 		{"a text", "hello", `1:1: the file is "hello": want programs, or a list of steps`},
+		{"a gate that is opened for nobody", "- {open: go-on}\n- await: goon\n- await: x", `1:3: open names the gate "go-on", which nothing awaits; did you mean goon?`},
+		{"such a gate in one of several programs", "programs:\n- steps: [await: a]\n- steps: [ping, repeat: {times: 2, steps: [open: b]}]", `3:44: open names the gate "b", which nothing awaits`},
+		{"the gate that never opens", "- open: never", "1:9: open: gate never is the one that never opens"},
 		{"neither programs nor steps", "about: x", "1:1: the file has neither programs nor steps"},
 		{"both", "programs: []\nsteps: [ping]", "2:8: steps beside programs: want one of them"},
 		{"two documents", "- ping\n---\n- ping", "3:1: a second document: a file has one"},

@@ -34,6 +34,7 @@ provider:
       - headers
       - text: {chunks: ["one ", "two "], every: inactivity/7}
       - keepalive: {form: comment, every: 5s}
+      - await: gate
       - stall
 client:
   - ask: {name: a, prompt: hello}
@@ -131,7 +132,7 @@ func TestLengthsAreThoseOfTheStage(t *testing.T) {
 		ps := programs("good.yaml", []byte(good), u)
 		require.Equal(t, script.Script{{Steps: []script.Step{
 			script.Headers{}, script.Text{Chunks: []string{"one ", "two "}, Every: u.must("inactivity/7")},
-			script.Keepalive{Form: script.CommentForm, Every: 5 * time.Second}, fault.Stall{},
+			script.Keepalive{Form: script.CommentForm, Every: 5 * time.Second}, script.Await{Gate: "gate"}, fault.Stall{},
 		}}}, ps, name)
 	}
 }
@@ -280,6 +281,15 @@ func TestProblems(t *testing.T) {
 		{"at beside within", head + "client: [ask: a]\nexpect: [{happens: client text, at: 1s, within: 2s}]", "happens has at beside from or within"},
 		{"an order of one", head + "client: [ask: a]\nexpect: [order: [client text]]", "order has 1 events: want two or more"},
 		{"the numbered one of all", head + "client: [ask: a]\nexpect: [count: client text no. 2, times: 1]", "f.yaml:4:"},
+		{"a window that is over before it begins", head + "client: [ask: a]\nexpect: [{happens: client text, after: client ask, from: 10s, within: 1s}]", "f.yaml:4:11: happens has from 10s above within 1s, with production windows"},
+		{"such a window in one world only", head + "client: [ask: a]\nexpect: [{happens: client text, after: client ask, from: 2s, within: inactivity}]", "happens has from 2s above within inactivity, with short windows"},
+		{"a gate that nobody opens", head + "provider:\n- role\n- await: draind\nclient: [ask: a, open: drained]\nexpect: [happens: client text]",
+			"f.yaml:5:3: await names the gate \"draind\", which nothing opens; did you mean drained?\nf.yaml:6:24: open: no step of the provider awaits the gate \"drained\"; did you mean draind?"},
+		{"a gate inside of a repeat", head + "provider:\n- repeat:\n    times: 2\n    steps: [role, await: x]\nclient: [ask: a]\nexpect: [happens: client text]",
+			"f.yaml:6:19: await names the gate \"x\", which nothing opens; to wait for ever write await: never"},
+		{"a gate of a provider that is none", head + "client: [ask: a, open: x]\nexpect: [happens: client text]", `f.yaml:3:24: open: no step of the provider awaits the gate "x"`},
+		{"a gate that the provider opens for nobody", head + "provider: [open: x, await: never]\nclient: [ask: a]\nexpect: [happens: client text]", `f.yaml:3:12: open names the gate "x", which nothing awaits`},
+		{"the gate that never opens", head + "provider: [await: never]\nclient: [ask: a, open: never]\nexpect: [happens: client text]", "f.yaml:4:24: open: the gate never is the one that never opens"},
 		{"a sentence without colon", head + "client: [ask: a]\nexpect: [client text]", "there is no expectation"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -107,8 +107,11 @@ func (r *reader) act(kind string, at, value ast.Node, f *file) func(*playing) {
 		f.needs, f.alone = merged(f.needs, harness.Signals), true
 		return func(p *playing) { p.Signal(name) }
 	case "open":
-		gate := r.text(value, kind)
-		return func(p *playing) { p.Open(gate) }
+		name := r.text(value, kind)
+		if name != "" {
+			r.opened = append(r.opened, gate{name, value})
+		}
+		return func(p *playing) { p.Open(name) }
 	default: // census
 		if value != nil {
 			r.Fail(value, "", "census takes nothing, and was given %s", script.Source(value))

@@ -185,6 +185,12 @@ func (r *reader) complete(kind string, at ast.Node, what event, x fields) {
 		if x.at != "" && (x.within != "" || x.from != "") {
 			r.Fail(at, "", "happens has at beside from or within: want one of them")
 		}
+		for _, u := range r.worlds {
+			if x.from != "" && x.within != "" && u.must(x.from) > u.must(x.within) {
+				r.Fail(at, "", "happens has from %s above within %s, with %s", x.from, x.within, u.world)
+				break
+			}
+		}
 	case "count":
 		lacks(x.hasTimes || x.hasMin || x.hasMax, "times, or min or max")
 		if x.hasTimes && (x.hasMin || x.hasMax) {

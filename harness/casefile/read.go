@@ -30,6 +30,8 @@ type reader struct {
 	name       string
 	guarantees []string
 	worlds     []units
+	script     script.Script   // the provider's, with what its lengths are worth in the last world in which it has no problem
+	opened     []gate          // by the client
 	names      map[string]bool // of the requests that were asked for
 	asked      int
 	covers     []string
@@ -96,6 +98,7 @@ func (r *reader) file(windows []harness.Windows) file {
 		r.provider(n)
 	}
 	f.client = r.client(at["client"], &f)
+	r.gates(at["provider"])
 	f.reached = r.events(at["reached"], "reached")
 	for _, e := range f.reached {
 		f.needs = merged(f.needs, features(e.Event)...)
@@ -294,6 +297,7 @@ func onOff(n ast.Node) (on, ok bool) {
 // provider checks the programs with what their lengths are worth in every world, and stops at the first that has a
 // problem: the others mostly have the same.
 func (r *reader) provider(n ast.Node) {
+	r.script = nil
 	before := r.problems()
 	for _, u := range r.worlds {
 		ps := r.Programs(n, "provider", u.length)
@@ -304,7 +308,25 @@ func (r *reader) provider(n ast.Node) {
 			r.Fail(n, "", "provider: %s", strings.TrimPrefix(err.Error(), "script: "))
 			return
 		}
+		r.script = ps
 	}
+}
+
+// gates wants every gate that the provider awaits to be opened, by itself or by the client, and every one that the
+// client opens to be awaited.
+func (r *reader) gates(provider ast.Node) {
+	var opened []string
+	awaited := r.script.Awaited()
+	for _, g := range r.opened {
+		opened = append(opened, g.name)
+		switch {
+		case g.name == script.Never:
+			r.Fail(g.node, "", "open: the gate never is the one that never opens")
+		case !slices.Contains(awaited, g.name) && (r.script != nil || provider == nil):
+			r.Fail(g.node, script.Meant(g.name, awaited), "open: no step of the provider awaits the gate %s", script.Shown(g.name))
+		}
+	}
+	r.Gates(provider, r.script, opened)
 }
 
 // inOrder are all problems by their places, or nil. The last of too many says that there are more, wherever it stands.
@@ -350,6 +372,12 @@ func (r *reader) length(n ast.Node, subject string) string {
 		}
 	}
 	return text
+}
+
+// gate is one that is opened, and where.
+type gate struct {
+	name string
+	node ast.Node
 }
 
 // event is one with its place, where its request is looked up when all are known.
