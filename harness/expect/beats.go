@@ -36,18 +36,15 @@ func (x Beats) Judge(h History) Judgement {
 		switch {
 		case since < due-h.Slack:
 			ev.Kind = verdict.Early
-			return fail(ev)
+			return missed(ev, due-since)
 		case since > due+h.Slack:
 			ev.At = from.At + due
-			return fail(ev)
+			return missed(ev, since-due)
 		}
 	}
 	if due := time.Duration(n+1) * x.Every; due < x.Until-h.Slack {
 		ev.At, ev.Found = from.At+due, fmt.Sprintf("%d came; beat %d was due after %s", n, n+1, round(due))
-		if h.End < from.At+due+h.Slack {
-			return Judgement{Verdict: verdict.Inconclusive, Evidence: ev}
-		}
-		return fail(ev)
+		return h.late(x.What, ev, from.At+x.Until)
 	}
 	ev.Found = fmt.Sprintf("%d came", n)
 	return pass(ev)

@@ -39,6 +39,12 @@ func TestExpectations(t *testing.T) {
 		return at(event(1, "process", "files", a), event(2, "process", "files", b))
 	}
 	files := expect.Event{Lane: "process", Kind: "files"}
+	of := func(ref string, e timeline.Event) timeline.Event {
+		e.Ref = ref
+		return e
+	}
+	over := at(of("a", event(1, "client", "ask", "")), of("b", event(1, "client", "ask", "")), of("a", event(2, "client", "end", "complete")), of("b", event(2, "client", "left", "close")))
+	end, failure := expect.Event{Lane: "client", Kind: "end"}, expect.Event{Lane: "client", Kind: "error"}
 	tests := []struct {
 		name   string
 		want   verdict.Verdict
@@ -54,6 +60,12 @@ func TestExpectations(t *testing.T) {
 		{"slack forgives on both sides", verdict.Pass, verdict.Deadline, 3, plain, time.Second, expect.Happens{What: text, After: ask, From: 3 * time.Second, To: 3 * time.Second}},
 		{"an event that never came fails when its window is over", verdict.Fail, verdict.Deadline, 2, plain, 0, expect.Happens{What: left, After: ask, To: time.Second}},
 		{"an event that never came is inconclusive when the trial ended first", verdict.Inconclusive, verdict.Deadline, 61, plain, 0, expect.Happens{What: left, After: ask, To: time.Minute}},
+		{"an event of a request that has ended cannot come in an open window", verdict.Fail, verdict.Deadline, 10, over, 0, expect.Happens{What: failure, After: end, To: time.Minute}},
+		{"nor one of a request that was left", verdict.Fail, verdict.Deadline, 10, over, 0, expect.Happens{What: expect.Event{Lane: "client", Ref: "b", Kind: "text"}, After: end, To: time.Minute}},
+		{"nor a beat", verdict.Fail, verdict.Deadline, 10, over, 0, expect.Beats{What: expect.Event{Lane: "client", Ref: "a", Kind: "comment"}, After: ask, Every: 20 * time.Second, Until: time.Minute}},
+		{"one of a request that goes on may still come", verdict.Inconclusive, verdict.Deadline, 62, over, 0, expect.Happens{What: expect.Event{Lane: "client", Ref: "c", Kind: "error"}, After: end, To: time.Minute}},
+		{"one of any request may come while one goes on", verdict.Inconclusive, verdict.Deadline, 62, append(over, event(3, "client", "ask", "")), 0, expect.Happens{What: failure, After: end, To: time.Minute}},
+		{"an event of another lane may come when all requests have ended", verdict.Inconclusive, verdict.Deadline, 62, over, 0, expect.Happens{What: left, After: end, To: time.Minute}},
 		{"a window without its anchor is inconclusive", verdict.Inconclusive, "", 0, plain, 0, expect.Happens{What: text, After: left, To: time.Minute}},
 		{"the second of its kind is found", verdict.Pass, verdict.Deadline, 4, plain, 0, expect.Happens{What: expect.Event{Lane: "client", Kind: "text", Nth: 2}, After: ask, From: 3 * time.Second, To: 3 * time.Second}},
 		{"in another lane the same instant is not too early", verdict.Pass, verdict.Deadline, 5, at(event(5, "provider", "left", ""), event(5, "client", "done", "")), 0, expect.Happens{What: left, After: done}},
@@ -123,4 +135,35 @@ func TestShowIsAGomegaMatcher(t *testing.T) {
 	require.Contains(t, m.FailureMessage(h), "exactly 2 of client ask")
 	_, err := m.Match(42)
 	require.ErrorContains(t, err, "int is not an expect.History")
+}
+
+func TestAJudgementSaysHowFarALimitWasMissed(t *testing.T) {
+	events := at(event(1, "client", "ask", ""), event(3, "client", "text", "one"), event(5, "client", "comment", ""))
+	ended := append(events[:3:3], event(6, "client", "end", "complete"))
+	for _, c := range []struct {
+		name   string
+		events []timeline.Event
+		x      expect.Expectation
+		want   expect.Judgement // without its evidence
+	}{
+		{"what was late, by how much", events, expect.Happens{What: text, After: ask, To: 1500 * time.Millisecond}, expect.Judgement{Verdict: verdict.Fail, Missed: 500 * time.Millisecond}},
+		{"what was early, by how much", events, expect.Happens{What: text, After: ask, From: 5 * time.Second, To: time.Minute}, expect.Judgement{Verdict: verdict.Fail, Missed: 3 * time.Second}},
+		{"a beat that was late, by how much", events, expect.Beats{What: beat, After: ask, Every: time.Second, Until: 9 * time.Second}, expect.Judgement{Verdict: verdict.Fail, Missed: 3 * time.Second}},
+		{"what did not come, by what is known", events, expect.Happens{What: left, After: ask, To: time.Second}, expect.Judgement{Verdict: verdict.Fail, Absent: true, Missed: 8 * time.Second}},
+		{"what cannot come any more, for ever", ended, expect.Happens{What: done, After: ask, To: time.Second}, expect.Judgement{Verdict: verdict.Fail, Absent: true, Missed: expect.Forever}},
+		{"a window that is open, until when", events, expect.Happens{What: left, After: ask, To: 20 * time.Second}, expect.Judgement{Verdict: verdict.Inconclusive, Open: 21 * time.Second}},
+		{"a beat that is not due yet, until the last one", events, expect.Beats{What: left, After: ask, Every: 15 * time.Second, Until: time.Minute}, expect.Judgement{Verdict: verdict.Inconclusive, Open: 61 * time.Second}},
+		{"too few are absent", events, expect.Times{What: text, Min: 2, Max: 2}, expect.Judgement{Verdict: verdict.Fail, Absent: true}},
+		{"too many are there", events, expect.Times{What: text, Max: 0}, expect.Judgement{Verdict: verdict.Fail}},
+		{"the rest of a text is absent", events, expect.Reads{What: text, Text: "one two"}, expect.Judgement{Verdict: verdict.Fail, Absent: true}},
+		{"another text is there", events, expect.Reads{What: text, Text: "two"}, expect.Judgement{Verdict: verdict.Fail}},
+		{"one of an order is absent", events, expect.InOrder{ask, done}, expect.Judgement{Verdict: verdict.Fail, Absent: true}},
+		{"an order that is wrong is there", events, expect.InOrder{text, ask}, expect.Judgement{Verdict: verdict.Fail}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := c.x.Judge(expect.History{Events: c.events, End: 10 * time.Second})
+			got.Evidence = verdict.Evidence{}
+			require.Equal(t, c.want, got)
+		})
+	}
 }

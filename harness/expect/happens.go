@@ -30,19 +30,22 @@ func (x Happens) Judge(h History) Judgement {
 		switch {
 		case ev.Measured < x.From-h.Slack:
 			ev.Kind = verdict.Early
-			return fail(ev)
+			return missed(ev, x.From-ev.Measured)
 		case ev.Measured > x.To+h.Slack:
 			ev.At = from.At + x.To
-			return fail(ev)
+			return missed(ev, ev.Measured-x.To)
 		}
 		return pass(ev)
 	}
 	ev.At, ev.Found = from.At+x.To, "it never came"
-	if h.End < from.At+x.To+h.Slack {
-		ev.Found = fmt.Sprintf("the trial ended %s after it, before the window did", round(h.End-from.At))
-		return Judgement{Verdict: verdict.Inconclusive, Evidence: ev}
+	j := h.late(x.What, ev, ev.At)
+	switch {
+	case j.Verdict == verdict.Inconclusive:
+		j.Evidence.Found = fmt.Sprintf("the trial ended %s after it, before the window did", round(h.End-from.At))
+	case j.Missed == Forever:
+		j.Evidence.Found = "it never came, and the request was over"
 	}
-	return fail(ev)
+	return j
 }
 
 // find picks the event: the one that Nth says, in the whole trial, or else the first that follows the anchor.

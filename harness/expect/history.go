@@ -4,11 +4,13 @@ package expect
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/stallwright/stallwright/fakes/timeline"
+	"github.com/stallwright/stallwright/harness/caller"
 	"github.com/stallwright/stallwright/harness/verdict"
 )
 
@@ -23,7 +25,16 @@ type History struct {
 type Judgement struct {
 	Verdict  verdict.Verdict // pass, fail, or inconclusive when the situation was not reached
 	Evidence verdict.Evidence
+	// Absent: it fails for something that is not there, and which an earlier thing that is not there may have kept away.
+	Absent bool
+	// Missed is by how much a deadline that fails was missed, at the least; [Forever] when what is late cannot come any more.
+	Missed time.Duration
+	// Open is the instant at which a window that was still open when recording stopped is over, 0 when there is none.
+	Open time.Duration
 }
+
+// Forever is longer than any trial.
+const Forever = time.Duration(math.MaxInt64)
 
 // Expectation judges a history, and names itself in a sentence.
 type Expectation interface {
@@ -125,6 +136,26 @@ func (h History) notBefore(e, from timeline.Event) bool {
 	return e.At >= from.At-h.Slack
 }
 
+// over says whether no more of s can come, however long one waits: it is an event of the client, and every request that
+// it may be about has ended, was refused or was left. A history is kept when nothing more is asked for.
+func (h History) over(s Event) bool {
+	if s.Lane != caller.Lane {
+		return false
+	}
+	over := map[string]bool{}
+	for _, e := range h.Events {
+		if e.Lane == caller.Lane && (s.Ref == "" || s.Ref == e.Ref) {
+			over[e.Ref] = over[e.Ref] || e.Kind == "end" || e.Kind == "left" || e.Kind == "refused"
+		}
+	}
+	for _, o := range over {
+		if !o {
+			return false
+		}
+	}
+	return len(over) > 0
+}
+
 // surelyAfter says whether e followed from beyond doubt.
 func (h History) surelyAfter(e, from timeline.Event) bool {
 	if e.Lane == from.Lane {
@@ -135,6 +166,32 @@ func (h History) surelyAfter(e, from timeline.Event) bool {
 
 func pass(e verdict.Evidence) Judgement { return Judgement{Verdict: verdict.Pass, Evidence: e} }
 func fail(e verdict.Evidence) Judgement { return Judgement{Verdict: verdict.Fail, Evidence: e} }
+
+// absent is the failure for something that is not there.
+func absent(e verdict.Evidence) Judgement {
+	return Judgement{Verdict: verdict.Fail, Evidence: e, Absent: true}
+}
+
+// missed is the failure of an instant that was off by this much.
+func missed(e verdict.Evidence, by time.Duration) Judgement {
+	return Judgement{Verdict: verdict.Fail, Evidence: e, Missed: by}
+}
+
+// late judges something that is not there, and whose window is over at an instant of which the evidence has the
+// limit: open says until when the window may decide.
+func (h History) late(what Event, ev verdict.Evidence, open time.Duration) Judgement {
+	j := absent(ev)
+	switch {
+	case h.over(what):
+		j.Missed = Forever
+		j.Evidence.At = min(ev.At, h.End)
+	case h.End < ev.At+h.Slack:
+		j = Judgement{Verdict: verdict.Inconclusive, Evidence: ev, Open: open + h.Slack}
+	default:
+		j.Missed = h.End - ev.At
+	}
+	return j
+}
 
 // unreached is the judgement when the event that a window hangs on is not there.
 func unreached(s Event, expected string) Judgement {

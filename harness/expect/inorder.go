@@ -18,7 +18,7 @@ func (x InOrder) Judge(h History) Judgement {
 		e, ok := h.Find(s)
 		if !ok {
 			ev.At, ev.Found = h.End, "no "+s.String()
-			return fail(ev)
+			return absent(ev)
 		}
 		ev.At, ev.Because = e.At, append(ev.Because, e.Seq)
 		if i > 0 && h.surelyAfter(last, e) {

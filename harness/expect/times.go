@@ -36,7 +36,10 @@ func (x Times) Judge(h History) Judgement {
 		ev.Because = ev.Because[:20]
 	}
 	ev.Found = fmt.Sprintf("%d", n)
-	if n < x.Min || n > x.Max {
+	switch {
+	case n < x.Min:
+		return absent(ev)
+	case n > x.Max:
 		return fail(ev)
 	}
 	return pass(ev)
