@@ -126,14 +126,33 @@ func TestLogLinesAreReportedInWords(t *testing.T) {
 	require.Equal(t, "plain text", events[1].Detail)
 }
 
-func TestDoubtTakesVerdictsOfBothKinds(t *testing.T) {
-	r := verdict.Result{Findings: []verdict.Finding{
-		{Verdict: verdict.Pass}, {Verdict: verdict.Fail, Signature: "deadline/x"}, {Verdict: verdict.Skip, Reason: verdict.Unavailable},
-	}}
-	harness.Doubt(&r, "too busy")
+func TestADoubtTakesFailuresUnlessTheTrialWaitedInVain(t *testing.T) {
+	seen, never := expect.Event{Kind: "signal"}, expect.Event{Kind: "exit"}
+	check := func(name string, x expect.Expectation) harness.Check {
+		return harness.Check{Name: name, Noun: "thing", Expect: func(harness.At) expect.Expectation { return x }}
+	}
+	judged := func(play func(*harness.Trial)) verdict.Result {
+		s := harness.Scenario{ID: "run/one", Play: play, Checks: []harness.Check{
+			check("passes", expect.Times{What: seen, Min: 1, Max: 1}), check("fails", expect.Times{What: never, Min: 1, Max: 1}),
+		}}
+		tl := timeline.New()
+		tl.Add(harness.ProcessLane, "", "signal", "SIGTERM")
+		trial := harness.NewTrial(s.Cases()[0], &harness.Stage{Timeline: tl, Patience: time.Millisecond, Settle: func() {}}, 1, 1)
+		trial.Doubt = func(expect.Judgement) string { return "too busy" }
+		trial.Play()
+		trial.Strike()
+		return trial.Judge()
+	}
+	r := judged(func(*harness.Trial) {})
 	require.Equal(t, verdict.Inconclusive, r.Verdict)
-	require.Equal(t, verdict.Inconclusive, r.Findings[0].Verdict)
+	require.Equal(t, "too busy", r.Why)
+	require.Equal(t, verdict.Pass, r.Findings[0].Verdict)
 	require.Equal(t, verdict.Inconclusive, r.Findings[1].Verdict)
 	require.Empty(t, r.Findings[1].Signature)
-	require.Equal(t, verdict.Skip, r.Findings[2].Verdict)
+	require.Equal(t, "too busy", r.Findings[1].Observed)
+
+	r = judged(func(t *harness.Trial) { t.Await(never) })
+	require.Equal(t, verdict.Fail, r.Verdict)
+	require.Equal(t, "count/thing", r.Findings[1].Signature)
+	require.Equal(t, verdict.Inconclusive, r.Findings[0].Verdict, "what passes proves nothing")
 }

@@ -19,13 +19,27 @@ func (t *Trial) Judge() verdict.Result {
 		r.Verdict, r.Why = verdict.Error, "the scenario panicked: "+t.broke
 		return r
 	}
-	at := At{Windows: t.Stage.Windows, Once: t.Stage.Once, Tick: t.Stage.Tick, Stage: t.Stage, Dialect: t.Case.Dialect()}
+	at, unmet, doubted := t.at(), t.unmet(h), ""
+	found := func(name, guarantee, noun string, j expect.Judgement) verdict.Finding {
+		why := t.excuse(j, unmet)
+		if why == "" {
+			return finding(t.Case, name, guarantee, noun, j, h)
+		}
+		j.Verdict, doubted = verdict.Inconclusive, why
+		f := finding(t.Case, name, guarantee, noun, j, h)
+		f.Observed = why
+		return f
+	}
 	for _, c := range t.Case.Checks() {
-		r.Findings = append(r.Findings, t.finding(c, at, h))
+		if lack, lacks := t.lack(c); lacks {
+			r.Findings = append(r.Findings, skipped(t.Case, c, lack))
+			continue
+		}
+		r.Findings = append(r.Findings, found(c.Name, c.Guarantee, c.Noun, c.Expect(at).Judge(h)))
 	}
 	for _, v := range invariant.All() {
 		if j := v.Judge(h); j.Verdict != verdict.Skip {
-			f := finding(t.Case, v.Name, v.Guarantee, v.Noun, j, h)
+			f := found(v.Name, v.Guarantee, v.Noun, j)
 			f.Promised = j.Evidence.Expected // whatever the scenario is about
 			r.Findings = append(r.Findings, f)
 		}
@@ -35,17 +49,39 @@ func (t *Trial) Judge() verdict.Result {
 		doubt(r.Findings, why)
 	}
 	r.Verdict = verdict.Worst(r.Findings)
+	if r.Verdict == verdict.Inconclusive && r.Why == "" {
+		r.Why = doubted
+	}
 	return r
 }
 
-// finding judges one check.
-func (t *Trial) finding(c Check, at At, h expect.History) verdict.Finding {
+// at is what checks may know of the stage.
+func (t *Trial) at() At {
+	return At{Windows: t.Stage.Windows, Once: t.Stage.Once, Tick: t.Stage.Tick, Stage: t.Stage, Dialect: t.Case.Dialect()}
+}
+
+// lack is what the stage cannot show of a check.
+func (t *Trial) lack(c Check) (Lack, bool) {
 	for _, f := range c.Needs {
 		if lack, ok := t.Stage.Lacks[f]; ok {
-			return skipped(t.Case, c, lack)
+			return lack, true
 		}
 	}
-	return finding(t.Case, c.Name, c.Guarantee, c.Noun, c.Expect(at).Judge(h), h)
+	return Lack{}, false
+}
+
+// excuse says why a check that fails is not held against the server, or "". What is absent may be so because the
+// situation never came; what is there, too early, too often or wrong, stands whatever the situation. A trial that waited
+// in vain for the whole of its patience has seen enough to be above every other doubt.
+func (t *Trial) excuse(j expect.Judgement, unmet string) string {
+	switch {
+	case j.Verdict != verdict.Fail:
+	case j.Absent && unmet != "":
+		return unmet
+	case t.stopped == "" && t.Doubt != nil:
+		return t.Doubt(j)
+	}
+	return ""
 }
 
 func finding(c Case, name, guarantee, noun string, j expect.Judgement, h expect.History) verdict.Finding {
@@ -115,10 +151,8 @@ func (t *Trial) notReached(h expect.History) string {
 	if lost := t.Stage.Timeline.Lost(); lost > 0 {
 		return fmt.Sprintf("evidence was lost: %d events past the %d that are kept", lost, timeline.Limit)
 	}
-	for _, s := range slices.Concat(t.Case.Scenario.Reached, t.Case.Variant.Reached) {
-		if _, ok := h.Find(s); !ok {
-			return "the situation was not reached: no " + s.String()
-		}
+	if why := t.unmet(h); why != "" {
+		return why
 	}
 	if left := t.unstruck(h.Events); left != nil {
 		return "a scripted fault never struck: " + strings.Join(left, ", ")
@@ -132,6 +166,16 @@ func (t *Trial) notReached(h expect.History) string {
 	return ""
 }
 
+// unmet says which event is missing that makes the test a test, or "".
+func (t *Trial) unmet(h expect.History) string {
+	for _, s := range slices.Concat(t.Case.Scenario.Reached, t.Case.Variant.Reached) {
+		if _, ok := h.Find(s); !ok {
+			return "the situation was not reached: no " + s.String()
+		}
+	}
+	return ""
+}
+
 // doubt turns passes into no verdict: a check that passes because nothing happened proves nothing.
 func doubt(fs []verdict.Finding, why string) {
 	for i := range fs {
@@ -139,17 +183,6 @@ func doubt(fs []verdict.Finding, why string) {
 			fs[i].Verdict, fs[i].Observed = verdict.Inconclusive, why
 		}
 	}
-}
-
-// Doubt takes every verdict but skips from a result: what was seen proves nothing, neither for the server nor against
-// it.
-func Doubt(r *verdict.Result, why string) {
-	for i := range r.Findings {
-		if f := &r.Findings[i]; f.Verdict != verdict.Skip {
-			f.Verdict, f.Signature, f.Observed = verdict.Inconclusive, "", why
-		}
-	}
-	r.Verdict, r.Why = verdict.Worst(r.Findings), why
 }
 
 // What an excerpt shows: the events that decided, and their neighbours up to this many lines.

@@ -29,6 +29,8 @@ type Trial struct {
 	// Where is the place that is named when Play ends early: that of a file which the scenario was read from. The
 	// scenario's own line when empty.
 	Where string
+	// Doubt says why a check that fails proves nothing in this trial, or "". When nil, none is doubted.
+	Doubt func(expect.Judgement) string
 
 	marker string
 	client *caller.Caller
@@ -181,16 +183,72 @@ func (t *Trial) end(format string, args ...any) {
 	panic(stop{fmt.Sprintf(format, args...) + where})
 }
 
-// Strike lets the stage's rest go by, keeps the history that is judged, and then ends what the trial has under way:
-// what ending it brings about proves nothing.
+// Strike lets the stage's rest go by, and the windows of the checks that are still open then, keeps the history that is
+// judged, and ends what the trial has under way: what ending it brings about proves nothing.
 func (t *Trial) Strike() {
+	if t.stopped != "" {
+		t.readHeld()
+	}
 	t.Pass(t.Stage.Rest)
 	t.Stage.Settle()
-	t.history = expect.History{Events: t.Stage.Timeline.Events(), End: t.Stage.Timeline.Now(), Slack: t.Stage.Slack}
+	t.keep()
+	for until := t.history.End + t.Stage.Patience; ; t.keep() {
+		open := min(t.open(), until)
+		if open <= t.history.End {
+			break
+		}
+		t.Pass(open - t.history.End)
+		t.Stage.Settle()
+	}
 	t.client.LeaveAll()
 	if t.script != nil {
 		t.unplayed = t.Stage.Provider.Release(t.marker)
 	}
+}
+
+// keep keeps the history so far.
+func (t *Trial) keep() {
+	t.history = expect.History{Events: t.Stage.Timeline.Events(), End: t.Stage.Timeline.Now(), Slack: t.Stage.Slack}
+}
+
+// readHeld lets the answers be read that Play, which stopped early, would have read later, and waits for their ends:
+// what the client lacks is then the server's doing.
+func (t *Trial) readHeld() {
+	patience := time.NewTimer(t.Stage.Patience)
+	defer patience.Stop()
+	for _, r := range t.client.ReadAll() {
+		select {
+		case <-r.Ended():
+		case <-patience.C:
+			return
+		}
+	}
+}
+
+// open is the instant until which more of the history would decide more checks, or 0: the end of the last window that
+// is still open in it, or a little more where it is in doubt what a miss says.
+func (t *Trial) open() (last time.Duration) {
+	defer func() {
+		if recover() != nil { // a check that panics does so again when it judges
+			last = 0
+		}
+	}()
+	if t.broke != "" {
+		return 0
+	}
+	at := t.at()
+	for _, c := range t.Case.Checks() {
+		if _, lacks := t.lack(c); lacks {
+			continue
+		}
+		j := c.Expect(at).Judge(t.history)
+		last = max(last, j.Open)
+		// How long what never comes is missing is seen by waiting: until there is no doubt any more.
+		if j.Absent && j.Missed > 0 && t.excuse(j, "") != "" {
+			last = max(last, t.history.End+t.Stage.Once)
+		}
+	}
+	return last
 }
 
 // unstruck lists the faults of the script that never struck.

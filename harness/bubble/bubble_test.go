@@ -224,3 +224,34 @@ func TestAServerThatDoesNotStartIsOurOwnError(t *testing.T) {
 	require.Equal(t, verdict.Error, r.Verdict)
 	require.Contains(t, r.Why, "no disk")
 }
+
+func TestWhatIsNotReadBecauseTheTrialStoppedIsNotHeldAgainstTheServer(t *testing.T) {
+	blocked := expect.Event{Lane: harness.ProviderLane, Kind: "blocked"}
+	check := func(name string, x expect.Expectation) harness.Check {
+		return harness.Check{Name: name, Noun: "thing", Expect: func(harness.At) expect.Expectation { return x }}
+	}
+	c := harness.Case{Scenario: harness.Scenario{
+		ID: "test/held", Claim: "it works", Reached: []expect.Event{blocked},
+		Play: func(t *harness.Trial) {
+			t.Script(script.Answer("word"))
+			r := t.Ask(caller.Ask{Prompt: "hello", Stream: true, Hold: true})
+			t.Await(blocked) // in vain: a word fits anywhere
+			r.Read()
+			t.AwaitEnd(r)
+		},
+		Checks: []harness.Check{check("all-is-read", expect.Times{What: text, Min: 1, Max: 1})},
+	}}
+	r := bubble.Play(t, target(false), c, 1)
+	require.Equal(t, verdict.Inconclusive, find(t, r, "all-is-read").Verdict, "%+v", r)
+	require.Contains(t, r.Why, "waited 1h0m0s for provider blocked")
+
+	c.Scenario.Checks = append(c.Scenario.Checks, check("absent", expect.Times{What: text, Min: 2, Max: 2}), check("there", expect.Never{What: text}))
+	r = bubble.Play(t, target(false), c, 1)
+	require.Equal(t, verdict.Inconclusive, find(t, r, "absent").Verdict, "without its situation it proves nothing")
+	require.Contains(t, find(t, r, "absent").Observed, "the situation was not reached: no provider blocked")
+	require.Equal(t, verdict.Fail, find(t, r, "there").Verdict, "what happened stands")
+
+	c.Scenario.Reached = nil
+	r = bubble.Play(t, target(false), c, 1)
+	require.Equal(t, verdict.Fail, find(t, r, "absent").Verdict, "a wait in vain alone excuses nothing")
+}

@@ -100,6 +100,23 @@ func (c *Caller) LeaveAll() {
 	}
 }
 
+// ReadAll lets every held answer be read, and returns the requests whose answers were held until then.
+func (c *Caller) ReadAll() []*Request {
+	c.mu.Lock()
+	asked := c.asked
+	c.mu.Unlock()
+	var held []*Request
+	for _, r := range asked {
+		select {
+		case <-r.read:
+		default:
+			held = append(held, r)
+			r.Read()
+		}
+	}
+	return held
+}
+
 // Read lets a held answer be read.
 func (r *Request) Read() { r.reads.Do(func() { close(r.read) }) }
 

@@ -184,6 +184,16 @@ func TestAHeldAnswerIsReadOnRequest(t *testing.T) {
 	require.Contains(t, kinds(c), "text hi")
 }
 
+func TestAllThatIsHeldIsRead(t *testing.T) {
+	p := listen(t, func(c *net.TCPConn, _ string) { io.WriteString(c, head+chunk(words)+"0\r\n\r\n") })
+	c := to(p)
+	r := c.Ask(caller.Ask{Prompt: "hello", Stream: true, Hold: true})
+	require.Equal(t, []*caller.Request{r}, c.ReadAll())
+	<-r.Ended()
+	require.Contains(t, kinds(c), "text hi")
+	require.Empty(t, c.ReadAll())
+}
+
 func TestLeaveAllEndsWhatHangs(t *testing.T) {
 	p := listen(t, func(conn *net.TCPConn, _ string) { conn.Read(make([]byte, 1)) })
 	c := to(p)

@@ -278,6 +278,43 @@ func TestAServerThatDoesNotStart(t *testing.T) {
 	}
 }
 
+func TestWindowsThatAreOpenAtTheEndAreDecided(t *testing.T) {
+	within := func(what, after expect.Event) harness.Scenario {
+		return harness.Scenario{
+			ID: "test/" + what.Kind,
+			Play: func(t *harness.Trial) {
+				t.Script(script.Program{Steps: []script.Step{script.Headers{}, script.Text{Chunks: []string{"a"}}, script.Await{Gate: "more"}, script.Done{}, script.End{}}})
+				r := t.Ask(caller.Ask{Prompt: "hello", Stream: true})
+				t.Await(expect.Event{Lane: caller.Lane, Kind: "text"})
+				if what.Kind == "error" {
+					t.Open("more")
+					t.AwaitEnd(r)
+				}
+			},
+			Checks: []harness.Check{{Name: "check", Noun: "thing", Expect: func(at harness.At) expect.Expectation {
+				return expect.Happens{What: what, After: after, To: at.Once}
+			}}},
+		}
+	}
+	for _, c := range []struct {
+		name  string
+		s     harness.Scenario
+		least time.Duration // that it takes
+		waits bool
+	}{
+		{"what may still come is waited for", within(expect.Event{Lane: harness.ProviderLane, Kind: "left"}, expect.Event{Lane: caller.Lane, Kind: "text"}), once + slack, true},
+		{"what cannot come any more is not", within(expect.Event{Lane: caller.Lane, Kind: "error"}, clientEnd), once + slack, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			rs, err := played(t, &Pool{Target: target(t, ""), Find: find(c.s)}, t.Context(), jobs(c.s.ID))
+			r := only(t, rs, err)
+			require.Equal(t, verdict.Fail, r.Verdict, "%+v", r)
+			require.Equal(t, "deadline/thing", r.Findings[0].Signature)
+			require.Equal(t, c.waits, r.Wall >= c.least, r.Wall)
+		})
+	}
+}
+
 func TestATrialPastItsLimitIsCut(t *testing.T) {
 	s := harness.Scenario{
 		ID: "test/stalls",

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/stallwright/stallwright/harness/expect"
+	"github.com/stallwright/stallwright/harness/verdict"
 )
 
 // pulse notices when this machine is too busy for what is seen on it to say anything of a server: when nothing of ours
@@ -83,14 +86,62 @@ func crowd() time.Duration {
 // on two cores is below a tenth.
 const crowded = 0.4
 
-// busy says why a trial that began at an instant, with this much crowding so far, cannot be judged; "" when it can.
-func (p *pulse) busy(began time.Time, before time.Duration) string {
-	if gap := p.worst(began); gap > slack/2 {
-		return fmt.Sprintf("this machine was too busy to judge: nothing ran for %s", gap.Round(time.Millisecond))
+// strain is what a trial went through on this machine.
+type strain struct {
+	gap   time.Duration // the longest time in which nothing ran
+	crowd float64       // the share of its time in which somebody waited for a processor
+	trips time.Duration // a gap of this length may have made a clock of the server fire
+}
+
+// strain is that of a trial which began at an instant, with this much crowding so far, on a host.
+func (p *pulse) strain(began time.Time, before time.Duration, h host) strain {
+	s := strain{gap: p.worst(began), trips: h.trips()}
+	if took := time.Since(began); took > 0 {
+		s.crowd = float64(crowd()-before) / float64(took)
 	}
-	took := time.Since(began)
-	if waited := crowd() - before; float64(waited) > crowded*float64(took) {
-		return fmt.Sprintf("this machine was too busy to judge: for %d %% of the time somebody waited for a processor", 100*waited/took)
+	return s
+}
+
+// trips is the least gap that may make a clock of the server fire: scenarios do what holds a clock off a tick before
+// its end, and no clock is held off for longer than it is.
+func (h host) trips() time.Duration {
+	least := tick
+	for _, w := range []time.Duration{h.windows.FirstChunk, h.windows.Inactivity, h.windows.Stream, h.windows.Heartbeat, h.windows.Shutdown} {
+		if w > 0 {
+			least = min(least, w)
+		}
+	}
+	return least
+}
+
+const (
+	// delayed is how many times a gap may delay an event: fake, server and client each lose it on the way of one
+	// event, one after another.
+	delayed = 3
+	// plain is a miss that is no matter of how busy a machine is, beyond its gap and the slack.
+	plain = time.Second
+)
+
+// excuses says why a check that fails in such a trial proves nothing, "" when it does.
+func (s strain) excuses(j expect.Judgement) string {
+	nothingRan := fmt.Sprintf("this machine was too busy to judge: nothing ran for %s", s.gap.Round(time.Millisecond))
+	switch j.Evidence.Kind {
+	case verdict.Deadline, verdict.Early:
+		switch {
+		case j.Missed < delayed*s.gap && j.Missed-s.gap-slack < plain:
+			return nothingRan
+		case j.Missed < plain && s.crowd > crowded:
+			return fmt.Sprintf("this machine was too busy to judge: for %.0f %% of the time somebody waited for a processor", 100*s.crowd)
+		}
+	case verdict.State:
+		// A server has the slack to let go of what it held before it is counted.
+		if s.gap > slack/2 {
+			return nothingRan
+		}
+	default:
+		if s.gap >= s.trips {
+			return nothingRan
+		}
 	}
 	return ""
 }

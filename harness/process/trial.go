@@ -8,6 +8,7 @@ import (
 
 	"github.com/stallwright/stallwright/harness"
 	"github.com/stallwright/stallwright/harness/census"
+	"github.com/stallwright/stallwright/harness/expect"
 	"github.com/stallwright/stallwright/harness/verdict"
 )
 
@@ -63,6 +64,9 @@ func (r *run) trial(w work, h host, alone bool) (res verdict.Result) {
 			return harness.Fell(w.c, w.Seed, verdict.Error, verdict.Hang, "no-end", fmt.Sprintf("the scenario itself did not return, %s after its limit of %s", lostWait, caseLimit))
 		}
 	}
+	if !late { // a trial that hangs does so on any machine
+		t.Doubt = func(j expect.Judgement) string { return r.pulse.strain(began, waited, h).excuses(j) }
+	}
 	t.Strike()
 	res = t.Judge()
 	switch c := h.child; {
@@ -74,10 +78,6 @@ func (r *run) trial(w work, h host, alone bool) (res verdict.Result) {
 		return harness.Fell(w.c, w.Seed, verdict.Inconclusive, verdict.Crash, "exit", "the server at "+h.address+" no longer answers")
 	case late && res.Verdict != verdict.Fail && res.Verdict != verdict.Error:
 		return harness.Fell(w.c, w.Seed, verdict.Fail, verdict.Hang, "no-end", fmt.Sprintf("the trial was not over after %s", caseLimit))
-	case res.Verdict == verdict.Fail:
-		if why := r.pulse.busy(began, waited); why != "" {
-			harness.Doubt(&res, why)
-		}
 	}
 	return res
 }
