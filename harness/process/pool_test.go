@@ -300,17 +300,18 @@ func TestWindowsThatAreOpenAtTheEndAreDecided(t *testing.T) {
 		name  string
 		s     harness.Scenario
 		least time.Duration // that it takes
-		waits bool
+		found string
 	}{
-		{"what may still come is waited for", within(expect.Event{Lane: harness.ProviderLane, Kind: "left"}, expect.Event{Lane: caller.Lane, Kind: "text"}), once + slack, true},
-		{"what cannot come any more is not", within(expect.Event{Lane: caller.Lane, Kind: "error"}, clientEnd), once + slack, false},
+		{"what may still come is waited for", within(expect.Event{Lane: harness.ProviderLane, Kind: "left"}, expect.Event{Lane: caller.Lane, Kind: "text"}), once + slack, "it never came"},
+		{"what cannot come any more is not", within(expect.Event{Lane: caller.Lane, Kind: "error"}, clientEnd), 0, "it never came, and the request was over"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			rs, err := played(t, &Pool{Target: target(t, ""), Find: find(c.s)}, t.Context(), jobs(c.s.ID))
 			r := only(t, rs, err)
 			require.Equal(t, verdict.Fail, r.Verdict, "%+v", r)
 			require.Equal(t, "deadline/thing", r.Findings[0].Signature)
-			require.Equal(t, c.waits, r.Wall >= c.least, r.Wall)
+			require.Equal(t, c.found, r.Findings[0].Observed)
+			require.GreaterOrEqual(t, r.Wall, c.least)
 		})
 	}
 }
