@@ -16,7 +16,7 @@ lint: ## gofmt, vet, staticcheck, a tidy go.mod
 	go mod tidy -diff
 
 mutants: ## build all mutants at once and play each: the suite must catch every one
-	go run ./scenarios/mutants/play -require-two
+	go run ./scenarios/mutants/play -require-two -timeout 2m
 
 real: build ## the same cases on a child process over TCP
 	bin/stallwright run --time real

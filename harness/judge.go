@@ -154,14 +154,15 @@ func (t *Trial) notReached(h expect.History) string {
 	if why := t.unmet(h); why != "" {
 		return why
 	}
+	// It may be why a fault did not strike.
+	if e, ok := h.Find(expect.Event{Kind: "violation"}); ok {
+		return "the script and the server did not fit: " + e.Detail
+	}
 	if left := t.unstruck(h.Events); left != nil {
 		return "a scripted fault never struck: " + strings.Join(left, ", ")
 	}
 	if t.unplayed != nil {
 		return "the script was not played to its end: " + strings.Join(t.unplayed, "; ")
-	}
-	if e, ok := h.Find(expect.Event{Kind: "violation"}); ok {
-		return "the script and the server did not fit: " + e.Detail
 	}
 	return ""
 }
