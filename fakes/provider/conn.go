@@ -67,6 +67,7 @@ func (p *Provider) accept(l net.Listener) error {
 			c = tls.Server(c, secure)
 		}
 		counted := &conn{Conn: c, p: p}
+		counted.written.L = &counted.mu
 		p.mu.Lock()
 		closed, full := p.closed, len(p.conns) >= p.maxConns()
 		if !closed && !full {
@@ -175,6 +176,9 @@ type conn struct {
 	idle    atomic.Bool // given back, and no byte has come yet
 	failed  error       // of the reader: a reset is told once, and whoever reads next is to hear of it too
 	reset   atomic.Bool // a write was told of it, and a read will see an end
+	mu      sync.Mutex
+	writes  int       // under way
+	written sync.Cond // of mu, when one has ended
 	asked   atomic.Bool // a request has come since it was handed over
 	late    atomic.Bool // a deadline has passed while none had
 	gone    atomic.Bool // it has ended while none had
@@ -227,7 +231,7 @@ func (c *conn) Read(b []byte) (int, error) {
 		return 0, c.failed
 	}
 	n, err := c.Conn.Read(b)
-	if err == io.EOF && c.reset.Load() {
+	if err == io.EOF && c.wasReset() {
 		err = syscall.ECONNRESET
 	}
 	if errors.Is(err, syscall.ECONNRESET) {
@@ -244,11 +248,33 @@ func (c *conn) Read(b []byte) (int, error) {
 	return n, err
 }
 
+// wasReset says whether an end that a read has seen is that of a reset, of which the system tells one side only. A write that is
+// under way is ended first, since it may be the one that was told; nothing more can be said to a peer that reads nothing and
+// has ended.
+func (c *conn) wasReset() bool {
+	if c.asked.Load() && !c.idle.Load() {
+		c.Conn.SetWriteDeadline(time.Unix(1, 0))
+		c.mu.Lock()
+		for c.writes > 0 {
+			c.written.Wait()
+		}
+		c.mu.Unlock()
+	}
+	return c.reset.Load()
+}
+
 func (c *conn) Write(b []byte) (int, error) {
+	c.mu.Lock()
+	c.writes++
+	c.mu.Unlock()
 	n, err := c.Conn.Write(b)
 	if errors.Is(err, syscall.ECONNRESET) {
 		c.reset.Store(true)
 	}
+	c.mu.Lock()
+	c.writes--
+	c.written.Broadcast()
+	c.mu.Unlock()
 	return n, err
 }
 
