@@ -177,8 +177,8 @@ type conn struct {
 	failed  error       // of the reader: a reset is told once, and whoever reads next is to hear of it too
 	reset   atomic.Bool // a write was told of it, and a read will see an end
 	mu      sync.Mutex
-	writes  int       // under way
-	written sync.Cond // of mu, when one has ended
+	writes  int         // under way
+	written sync.Cond   // of mu, when one has ended
 	asked   atomic.Bool // a request has come since it was handed over
 	late    atomic.Bool // a deadline has passed while none had
 	gone    atomic.Bool // it has ended while none had
