@@ -22,7 +22,7 @@ func runSlowReaderIsAlone() harness.Scenario {
 			script.Program{When: script.When{Contains: "a-trickle"}, Steps: []script.Step{script.Text{Chunks: []string{"drop ", "by ", "drop ", "by ", "drop"}, Every: pace(t.Windows)}, script.Finish{Reason: "stop"}, usage, script.Done{}, script.End{}}},
 		)
 		slow = t.Ask(caller.Ask{Name: "slow", Prompt: "a-flood", Stream: true, Hold: true})
-		t.Await(of(providerBlocked, "#1"))
+		stuck(t)
 		return slow, t.Ask(caller.Ask{Name: "neighbour", Prompt: "a-trickle", Stream: true})
 	}
 	check := func(name, noun string, x expect.Expectation) harness.Check {

@@ -21,7 +21,7 @@ func shutdownAbortsStragglers() harness.Scenario {
 			{Name: "beside-a-reader", Play: func(t *harness.Trial) {
 				t.Script(proper(script.Role{}, flood(t.Stage)), silent(script.Role{}, script.Text{Chunks: []string{"one "}}))
 				slow := t.Ask(caller.Ask{Prompt: "hello", Stream: true, Hold: true})
-				t.Await(providerBlocked)
+				stuck(t)
 				reader := t.Ask(caller.Ask{Name: "reader", Prompt: "hello", Stream: true})
 				t.Await(providerStall)
 				t.Pass(awhile(t.Windows))

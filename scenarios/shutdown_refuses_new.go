@@ -56,7 +56,7 @@ func shutdownRefusesNew() harness.Scenario {
 			{Name: "in-the-drain", Checks: refused(inDrain), Play: func(t *harness.Trial) {
 				t.Script(proper(script.Role{}, flood(t.Stage)))
 				old := t.Ask(caller.Ask{Name: "old", Prompt: "hello", Stream: true, Hold: true})
-				t.Await(providerBlocked)
+				stuck(t)
 				t.Pass(awhile(t.Windows))
 				t.Signal("SIGTERM")
 				t.Pass(t.Windows.Shutdown + t.Windows.Straggler*3/7)

@@ -30,7 +30,7 @@ func shutdownSecondSignal() harness.Scenario {
 			{Name: "in-the-drain", Needs: streamed, Play: func(t *harness.Trial) {
 				t.Script(proper(script.Role{}, flood(t.Stage)))
 				r := t.Ask(caller.Ask{Prompt: "hello", Stream: true, Hold: true})
-				t.Await(providerBlocked)
+				stuck(t)
 				t.Pass(awhile(t.Windows))
 				t.Signal("SIGTERM")
 				t.Pass(t.Windows.Shutdown + t.Windows.Straggler*3/7)

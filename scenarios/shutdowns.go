@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stallwright/stallwright/fakes/script"
+	"github.com/stallwright/stallwright/fakes/timeline"
 	"github.com/stallwright/stallwright/harness"
 	"github.com/stallwright/stallwright/harness/caller"
 	"github.com/stallwright/stallwright/harness/expect"
@@ -31,6 +32,20 @@ func flood(s *harness.Stage) script.Step {
 func unreadable(s *harness.Stage) script.Step {
 	const pieces = 6
 	return script.Text{Chunks: slices.Repeat([]string{strings.Repeat("~", s.Flood/8/pieces)}, pieces)}
+}
+
+// stuck waits until the model's answer no longer gets anywhere, since a client reads nothing of it. That one write had to wait is not
+// enough: a busy server is slow to read as well, and then goes on.
+func stuck(t *harness.Trial) {
+	for n := 1; ; n++ {
+		blocked := t.Await(nth(of(providerBlocked, "#1"), n))
+		t.Pass(awhile(t.Windows))
+		if !slices.ContainsFunc(t.Stage.Timeline.Events(), func(e timeline.Event) bool {
+			return e.Seq > blocked.Seq && of(providerText, "#1").Fits(e)
+		}) {
+			return
+		}
+	}
 }
 
 // deaf is a prompt that makes a run deaf to its cancellation until well after the last window of a shutdown.
@@ -82,7 +97,7 @@ func shutSilent(name string, stream bool, steps ...script.Step) func(*harness.Tr
 func shutUnread(t *harness.Trial) {
 	t.Script(proper(script.Role{}, flood(t.Stage)))
 	r := t.Ask(caller.Ask{Prompt: "hello", Stream: true, Hold: true})
-	t.Await(providerBlocked)
+	stuck(t)
 	t.Pass(awhile(t.Windows))
 	t.Signal("SIGTERM")
 	t.AwaitExit()
