@@ -106,8 +106,8 @@ type Session struct {
 // escape or the brackets; when the script is invalid; and after Close. The empty marker is the session without one, in
 // place of Fallback.
 func (f *Fake) Open(marker string, s *Session) error {
-	if err := checkMarker(marker); err != nil {
-		return err
+	if err := script.CheckMarker(marker); err != nil {
+		return fmt.Errorf("mcp: %w", err)
 	}
 	if err := s.Script.Validate(); err != nil {
 		return fmt.Errorf("mcp: session %q: %w", marker, err)

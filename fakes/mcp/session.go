@@ -58,7 +58,7 @@ func (f *Fake) owner() *session {
 // find is the session of a tool call with these arguments, nil when it has a marker that none has. The mutex is held.
 func (f *Fake) find(arguments []byte, owner *session) (*session, string) {
 	unknown := ""
-	for m := range markers(arguments) {
+	for m := range script.Markers(arguments) {
 		if s := f.sessions[m]; s != nil && m != "" {
 			return s, ""
 		}
@@ -150,36 +150,4 @@ func (s *session) seed(f *Fake) uint64 {
 		f.record(s, f.Name, "seed", strconv.FormatUint(seed, 10))
 	}
 	return *s.drawn
-}
-
-var markerBegin, markerEnd = []byte("[[sw:"), []byte("]]")
-
-const markerMax = 200
-
-// markers yields the markers in arguments.
-func markers(b []byte) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		for {
-			_, after, found := bytes.Cut(b, markerBegin)
-			if !found {
-				return
-			}
-			if m, _, found := bytes.Cut(after[:min(len(after), markerMax+len(markerEnd))], markerEnd); found && !yield(string(m)) {
-				return
-			}
-			b = after
-		}
-	}
-}
-
-func checkMarker(m string) error {
-	if len(m) > markerMax {
-		return fmt.Errorf("mcp: marker of %d bytes: want at most %d", len(m), markerMax)
-	}
-	for _, r := range m {
-		if r <= ' ' || r > '~' || strings.ContainsRune(`"\<>&[]`, r) {
-			return fmt.Errorf("mcp: marker %q has %q: want letters, digits and signs that JSON does not escape, and no bracket", m, r)
-		}
-	}
-	return nil
 }

@@ -97,8 +97,8 @@ type Session struct {
 // escape or the brackets; when the script is invalid, or is for a dialect that is not there; and after Close. The empty marker stands for requests without
 // one, in place of Fallback.
 func (p *Provider) Open(marker string, s *Session) error {
-	if err := checkMarker(marker); err != nil {
-		return err
+	if err := script.CheckMarker(marker); err != nil {
+		return fmt.Errorf("provider: %w", err)
 	}
 	if err := p.check(s.Script); err != nil {
 		return fmt.Errorf("provider: session %q: %w", marker, err)

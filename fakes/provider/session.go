@@ -1,7 +1,6 @@
 package provider
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"net/http"
@@ -42,7 +41,7 @@ func (p *Provider) add(marker string, s *Session) *session {
 // find returns the session of a request, or why it has none. The provider's mutex is held.
 func (p *Provider) find(body []byte) (*session, error) {
 	known := errors.New("no marker in the request, and no session for those without")
-	for m := range markers(body) {
+	for m := range script.Markers(body) {
 		if s := p.sessions[m]; s != nil && m != "" {
 			return s, nil
 		}
@@ -141,43 +140,11 @@ func (s *session) running() []*play {
 	return list
 }
 
-var markerBegin, markerEnd = []byte("[[sw:"), []byte("]]")
-
-// markers yields the markers in a body.
-func markers(body []byte) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		for {
-			_, after, found := bytes.Cut(body, markerBegin)
-			if !found {
-				return
-			}
-			if m, _, found := bytes.Cut(after[:min(len(after), markerMax+len(markerEnd))], markerEnd); found && !yield(string(m)) {
-				return
-			}
-			body = after
-		}
-	}
-}
-
 func marked(body []byte) bool {
-	for range markers(body) {
+	for range script.Markers(body) {
 		return true
 	}
 	return false
-}
-
-const markerMax = 200
-
-func checkMarker(m string) error {
-	if len(m) > markerMax {
-		return fmt.Errorf("provider: marker of %d bytes: want at most %d", len(m), markerMax)
-	}
-	for _, r := range m {
-		if r <= ' ' || r > '~' || strings.ContainsRune(`"\<>&[]`, r) {
-			return fmt.Errorf("provider: marker %q has %q: want letters, digits and signs that JSON does not escape, and no bracket", m, r)
-		}
-	}
-	return nil
 }
 
 // check says what is wrong with a script, for this provider.
