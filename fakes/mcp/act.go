@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -123,7 +124,7 @@ func (c *call) headers(s script.Headers) error {
 		st.status = s.Status
 		st.prepare()
 		return st.x.Flush()
-	}, s.Kind(), strconv.Itoa(orElse(s.Status, http.StatusOK)))
+	}, s.Kind(), strconv.Itoa(cmp.Or(s.Status, http.StatusOK)))
 }
 
 func (c *call) raw(bytes, kind, detail string) error {

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -146,7 +147,7 @@ func reaction(own, manners OnCancel) OnCancel {
 	if own.Do == "" {
 		own = manners
 	}
-	own.Do = orElse(own.Do, Stop)
+	own.Do = cmp.Or(own.Do, Stop)
 	return own
 }
 

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -15,7 +16,7 @@ func (f *Fake) client(m message, r *http.Request, owner *session) (*peer, *fatal
 	}
 	list := owner.Script.legacy()
 	if len(list) == 0 {
-		return nil, unsupported(owner, orElse(header, q.ProtocolVersion))
+		return nil, unsupported(owner, cmp.Or(header, q.ProtocolVersion))
 	}
 	id := r.Header.Get(sessionHeader)
 	f.mu.Lock()

@@ -8,6 +8,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -201,17 +202,9 @@ func (f *Fake) over() chan struct{} {
 	return f.done
 }
 
-func (f *Fake) path() string              { return orElse(f.Path, "/mcp") }
-func (f *Fake) maxBody() int64            { return orElse(f.MaxBody, 8<<20) }
-func (f *Fake) maxConns() int             { return orElse(f.MaxConns, 4096) }
-func (f *Fake) maxPeers() int             { return orElse(f.MaxPeers, 10_000) }
-func (f *Fake) maxCalls() int             { return orElse(f.MaxCalls, 10_000) }
-func (f *Fake) headerTime() time.Duration { return orElse(f.HeaderTime, 10*time.Second) }
-
-func orElse[T comparable](v, zero T) T {
-	var none T
-	if v == none {
-		return zero
-	}
-	return v
-}
+func (f *Fake) path() string              { return cmp.Or(f.Path, "/mcp") }
+func (f *Fake) maxBody() int64            { return cmp.Or(f.MaxBody, 8<<20) }
+func (f *Fake) maxConns() int             { return cmp.Or(f.MaxConns, 4096) }
+func (f *Fake) maxPeers() int             { return cmp.Or(f.MaxPeers, 10_000) }
+func (f *Fake) maxCalls() int             { return cmp.Or(f.MaxCalls, 10_000) }
+func (f *Fake) headerTime() time.Duration { return cmp.Or(f.HeaderTime, 10*time.Second) }

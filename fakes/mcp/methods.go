@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -149,7 +150,7 @@ func headersOf(r *http.Request) map[string]string {
 
 // proper is the result of a method that is no tool call.
 func (c *call) proper() []byte {
-	info := object("name", orElse(c.f.Name, "stallwright"), "version", "1.0.0")
+	info := object("name", cmp.Or(c.f.Name, "stallwright"), "version", "1.0.0")
 	capabilities := rawJSON(`{"logging":{},"tools":{"listChanged":true}}`)
 	var pairs []any
 	if c.revision == Modern || c.method == "server/discover" {
@@ -182,7 +183,7 @@ func (c *call) listTools() []byte {
 	}
 	out := []rawJSON{}
 	for _, t := range tools {
-		pairs := []any{"name", t.Name, "description", orElse(t.Description, "A tool for tests."), "inputSchema", rawJSON(orElse(t.Schema, `{"type":"object"}`))}
+		pairs := []any{"name", t.Name, "description", cmp.Or(t.Description, "A tool for tests."), "inputSchema", rawJSON(cmp.Or(t.Schema, `{"type":"object"}`))}
 		if t.Output != "" {
 			pairs = append(pairs, "outputSchema", rawJSON(t.Output))
 		}

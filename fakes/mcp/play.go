@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -136,7 +137,7 @@ func (c *call) step(step script.Step) error {
 	case Effect:
 		c.commit()
 	case Log:
-		return c.notify("notifications/message", object("level", orElse(s.Level, "info"), "data", s.Text), OnCall, s.Kind(), s.Text)
+		return c.notify("notifications/message", object("level", cmp.Or(s.Level, "info"), "data", s.Text), OnCall, s.Kind(), s.Text)
 	case Notify:
 		return c.notify(s.Method, []byte(s.Params), s.On, s.Kind(), s.Method)
 	case Ask:

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -117,7 +118,7 @@ func failingTool(c Call) []script.Step {
 	if wrong != nil {
 		return wrong
 	}
-	return []script.Step{Result{Text: "Error: " + orElse(a.Error, "the tool has failed"), IsError: true}}
+	return []script.Step{Result{Text: "Error: " + cmp.Or(a.Error, "the tool has failed"), IsError: true}}
 }
 
 func echoHeaders(c Call) []script.Step {

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -176,7 +177,7 @@ func (c *call) resultBody(r Result) payload {
 			head, p.text = append(head, '"'), r.Size
 			p.tail = append(p.tail, '"')
 		} else {
-			head = append(head, quote(orElse(r.Text, r.Structured))...)
+			head = append(head, quote(cmp.Or(r.Text, r.Structured))...)
 		}
 		p.tail = append(p.tail, "}]"...)
 		if r.Structured != "" {
@@ -192,7 +193,7 @@ func (c *call) resultBody(r Result) payload {
 }
 
 func (c *call) fail(e Error) error {
-	pairs := []any{"code", e.Code, "message", orElse(e.Message, "the server says no")}
+	pairs := []any{"code", e.Code, "message", cmp.Or(e.Message, "the server says no")}
 	if e.Data != "" {
 		pairs = append(pairs, "data", rawJSON(e.Data))
 	}

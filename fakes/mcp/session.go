@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"strconv"
@@ -92,7 +93,7 @@ func (s *session) next(method, tool string, params []byte, ordinal int) *Program
 }
 
 func (w When) fits(method, tool string, params []byte, ordinal int) bool {
-	want := orElse(w.Method, callMethod)
+	want := cmp.Or(w.Method, callMethod)
 	return (want == method || (want == AnyRequest && request(method))) &&
 		(w.Tool == "" || w.Tool == tool) &&
 		(w.Contains == "" || bytes.Contains(params, []byte(w.Contains))) &&
@@ -127,7 +128,7 @@ func (w When) String() string {
 	if w.Ordinal != 0 {
 		list = append(list, fmt.Sprintf("request %d", w.Ordinal))
 	}
-	list = append(list, orElse(w.Method, callMethod))
+	list = append(list, cmp.Or(w.Method, callMethod))
 	if w.Tool != "" {
 		list = append(list, fmt.Sprintf("tool %.80q", w.Tool))
 	}

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"time"
@@ -176,7 +177,7 @@ func (s *stream) prepare() {
 	for name, values := range s.header {
 		h[name] = values
 	}
-	s.x.Head(orElse(s.status, http.StatusOK), h, false)
+	s.x.Head(cmp.Or(s.status, http.StatusOK), h, false)
 }
 
 // end ends the body as HTTP says, after these bytes.
@@ -201,7 +202,7 @@ func (s *stream) end(before string) error {
 func (s *stream) shape(f any) {
 	switch f := f.(type) {
 	case fault.Garble:
-		s.broken = orElse(f.How, "brace")
+		s.broken = cmp.Or(f.How, "brace")
 	case fault.Split:
 		if s.x != nil {
 			s.x.SetSplit(f)

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -101,7 +102,7 @@ func (c *call) status(s fault.Status) error {
 		if st.headed {
 			return errOver
 		}
-		st.header.Set("Content-Type", orElse(s.ContentType, "application/json"))
+		st.header.Set("Content-Type", cmp.Or(s.ContentType, "application/json"))
 		st.header.Set("Content-Length", strconv.Itoa(len(body)))
 		for name, value := range s.Header {
 			st.header.Set(name, value)

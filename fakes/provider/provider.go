@@ -4,6 +4,7 @@ package provider
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -201,7 +202,7 @@ func (p *Provider) choose(w http.ResponseWriter, r *http.Request, body []byte, t
 	}
 	if got.req.Fixed != nil {
 		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(orElse(got.req.Status, http.StatusOK))
+		w.WriteHeader(cmp.Or(got.req.Status, http.StatusOK))
 		w.Write(got.req.Fixed)
 		return nil
 	}
@@ -293,14 +294,6 @@ func (p *Provider) isClosed() bool {
 	return p.closed
 }
 
-func (p *Provider) maxBody() int64            { return orElse(p.MaxBody, 8<<20) }
-func (p *Provider) maxConns() int             { return orElse(p.MaxConns, 4096) }
-func (p *Provider) headerTime() time.Duration { return orElse(p.HeaderTime, 10*time.Second) }
-
-func orElse[T int | int64 | time.Duration | string](v, zero T) T {
-	var none T
-	if v == none {
-		return zero
-	}
-	return v
-}
+func (p *Provider) maxBody() int64            { return cmp.Or(p.MaxBody, 8<<20) }
+func (p *Provider) maxConns() int             { return cmp.Or(p.MaxConns, 4096) }
+func (p *Provider) headerTime() time.Duration { return cmp.Or(p.HeaderTime, 10*time.Second) }

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -60,7 +61,7 @@ func (pl *play) strike(step script.Step) error {
 
 // resetStream ends an HTTP/2 stream. Over HTTP/1.1 the fault cannot strike: the connection is closed.
 func (pl *play) resetStream(f fault.StreamReset) error {
-	code := orElse(f.Code, "INTERNAL_ERROR")
+	code := cmp.Or(f.Code, "INTERNAL_ERROR")
 	err := pl.x.ResetStream(code)
 	switch {
 	case errors.Is(err, wire.ErrVersion):
@@ -82,7 +83,7 @@ func (pl *play) goAway(f fault.GoAway) error {
 	case err != nil:
 		return err
 	default:
-		pl.record(f.Kind(), fmt.Sprintf("%s last=%d", orElse(f.Code, "NO_ERROR"), last))
+		pl.record(f.Kind(), fmt.Sprintf("%s last=%d", cmp.Or(f.Code, "NO_ERROR"), last))
 	}
 	return nil
 }

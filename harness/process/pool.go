@@ -5,6 +5,7 @@
 package process
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,16 +44,9 @@ type Pool struct {
 
 var _ harness.Player = (*Pool)(nil)
 
-func (p *Pool) instances() int      { return orElse(p.Instances, Instances()) }
-func (p *Pool) parallel() int       { return orElse(p.Parallel, 16) }
-func (p *Pool) wait() time.Duration { return orElse(p.Wait, 20*time.Second) }
-
-func orElse[T comparable](v, zero T) T {
-	if v == *new(T) {
-		return zero
-	}
-	return v
-}
+func (p *Pool) instances() int      { return cmp.Or(p.Instances, Instances()) }
+func (p *Pool) parallel() int       { return cmp.Or(p.Parallel, 16) }
+func (p *Pool) wait() time.Duration { return cmp.Or(p.Wait, 20*time.Second) }
 
 // Instances are how many servers play at once when nobody says: four for each core, since a server under a stalled
 // provider mostly waits, and at most 8, so that what they do at one instant stays within the slack.
@@ -65,7 +59,7 @@ func (p *Pool) Run(ctx context.Context, jobs []harness.Job, w harness.Watch) err
 	if p.Target.URL == "" && p.Target.Command == nil {
 		return fmt.Errorf("process: target %s has neither a command nor a URL", p.Target.Name)
 	}
-	listener, err := net.Listen("tcp", orElse(p.Listen, "127.0.0.1:0"))
+	listener, err := net.Listen("tcp", cmp.Or(p.Listen, "127.0.0.1:0"))
 	if err != nil {
 		return fmt.Errorf("process: the fake provider: %w", err)
 	}

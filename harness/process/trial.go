@@ -1,6 +1,7 @@
 package process
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime/debug"
@@ -18,7 +19,7 @@ const plainPatience = 15 * time.Second
 // limits are how long a trial may take until its connections are cut, and how long after that until it is lost: its
 // script can then only wait for what does not come, or let time go by.
 func (r *run) limits(h host) (limit, lost time.Duration) {
-	return orElse(r.CaseLimit, 5*h.patience()), 2 * h.patience()
+	return cmp.Or(r.CaseLimit, 5*h.patience()), 2 * h.patience()
 }
 
 // trial plays one case on a host.
