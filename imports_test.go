@@ -88,7 +88,7 @@ func broken(file, to string) string {
 	switch {
 	case to == "testing/synctest" && under(from, "scenarios"):
 		return "scenarios let time go by with Pass"
-	case to == "testing/synctest" && !test && from != "harness/bubble":
+	case to == "testing/synctest" && !test && from != fixtures && from != "harness/bubble":
 		return "outside of tests only harness/bubble moves virtual time"
 	case under(to, "github.com/onsi/ginkgo") && from != "harness/specs" && file != suite:
 		return "only harness/specs and the suite know Ginkgo"
@@ -135,10 +135,17 @@ func broken(file, to string) string {
 	return ""
 }
 
+// fixtures is what the tests of dialects share.
+const fixtures = "fakes/provider/fixture"
+
 func brokenByFake(from, to string, test bool) string {
 	if !under(to, "fakes") {
 		return "fakes import only fakes"
 	}
+	if to == fixtures && !test {
+		return "only tests of dialects know their fixtures"
+	}
+	test = test || from == fixtures // it serves tests alone
 	me, it := member(from), member(to)
 	if me == it {
 		return ""

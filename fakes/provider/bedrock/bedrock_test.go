@@ -4,23 +4,19 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/stretchr/testify/require"
 
 	"github.com/stallwright/stallwright/fakes/fault"
-	"github.com/stallwright/stallwright/fakes/memnet"
 	"github.com/stallwright/stallwright/fakes/provider"
+	"github.com/stallwright/stallwright/fakes/provider/fixture"
 	. "github.com/stallwright/stallwright/fakes/script"
 )
 
@@ -50,20 +46,14 @@ var fixtures = []struct {
 }
 
 func TestFixtures(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txtar")
-	require.NoError(t, err)
-	require.Len(t, files, len(fixtures), "every file has its program")
-	for _, fixture := range fixtures {
-		t.Run(fixture.name, func(t *testing.T) {
-			file := filepath.Join("testdata", fixture.name+".txtar")
-			archive, err := txtar.ParseFile(file)
-			require.NoError(t, err)
-			require.NotEmpty(t, strings.TrimSpace(string(archive.Comment)), "the first line says what it proves")
-			require.Equal(t, "request", archive.Files[0].Name)
-			var streaming strings.Builder
-			synctest.Test(t, func(t *testing.T) {
-				stream, err := ask(t, Dialect{}, fixture.steps, "/model/amazon.nova-lite-v1%3A0/converse-stream", archive.Files[0].Data)
+	const model = "/model/amazon.nova-lite-v1%3A0"
+	fixture.All(t, len(fixtures))
+	for _, fix := range fixtures {
+		t.Run(fix.name, func(t *testing.T) {
+			fixture.Compare(t, fix.name, *update, func(request []byte) []txtar.File {
+				stream, err := ask(t, Dialect{}, fix.steps, model+"/converse-stream", request)
 				require.NoError(t, err)
+				var streaming strings.Builder
 				for _, f := range decodeAll(t, stream) {
 					for _, h := range f.headers {
 						fmt.Fprintf(&streaming, "%s: %s\n", h[0], h[1])
@@ -71,53 +61,28 @@ func TestFixtures(t *testing.T) {
 					fmt.Fprintf(&streaming, "%s\n\n", f.payload)
 					require.True(t, f.payload == "" || json.Valid([]byte(f.payload)), f.payload)
 				}
-			})
-			var whole []byte
-			synctest.Test(t, func(t *testing.T) {
-				whole, err = ask(t, Dialect{}, fixture.steps, "/model/amazon.nova-lite-v1%3A0/converse", archive.Files[0].Data)
+				whole, err := ask(t, Dialect{}, fix.steps, model+"/converse", request)
 				require.NoError(t, err)
 				require.True(t, json.Valid(whole), string(whole))
+				return []txtar.File{{Name: "streaming", Data: []byte(streaming.String())}, {Name: "non-streaming", Data: append(whole, '\n')}}
 			})
-			got := &txtar.Archive{Comment: archive.Comment, Files: []txtar.File{
-				archive.Files[0], {Name: "streaming", Data: []byte(streaming.String())}, {Name: "non-streaming", Data: append(whole, '\n')},
-			}}
-			want, err := os.ReadFile(file)
-			require.NoError(t, err)
-			if *update {
-				require.NoError(t, os.WriteFile(file, txtar.Format(got), 0o644))
-				return
-			}
-			require.Equal(t, string(want), string(txtar.Format(got)))
 		})
 	}
 }
 
-// ask plays the steps to one request, in virtual time.
+// ask plays the steps to one request.
 func ask(t *testing.T, d Dialect, steps []Step, path string, body []byte) ([]byte, error) {
 	t.Helper()
-	p := &provider.Provider{Dialects: []provider.Dialect{d}, Fallback: &provider.Session{Script: Script{{Steps: steps}}}}
-	n := new(memnet.Network)
-	l, err := n.Listen("model.test:80")
-	require.NoError(t, err)
-	served := make(chan error)
-	go func() { served <- p.Serve(l) }()
-	client := &http.Client{Transport: &http.Transport{DialContext: n.DialContext}}
-	defer func() {
-		client.CloseIdleConnections()
-		require.NoError(t, p.Close())
-		require.NoError(t, <-served)
-	}()
-	resp, err := client.Post("http://model.test:80"+path, "application/json", strings.NewReader(string(body)))
-	if err != nil {
-		return nil, err
+	resp := fixture.Ask(t, d, steps, path, string(body))[0]
+	if resp.Response == nil {
+		return nil, resp.Err
 	}
-	defer resp.Body.Close()
 	require.Equal(t, 200, resp.StatusCode)
 	if strings.HasSuffix(path, "-stream") {
 		require.Equal(t, "application/vnd.amazon.eventstream", resp.Header.Get("content-type"))
 		require.Equal(t, []string{"chunked"}, resp.TransferEncoding)
 	}
-	return io.ReadAll(resp.Body)
+	return resp.Bytes, resp.Err
 }
 
 // What is broken below the dialect does not pass for a good frame.
@@ -132,16 +97,14 @@ func TestBrokenFrames(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				b, err := ask(t, Dialect{}, tt.steps, "/model/m/converse-stream", []byte("{}"))
+			b, err := ask(t, Dialect{}, tt.steps, "/model/m/converse-stream", []byte("{}"))
+			require.NoError(t, err)
+			for range tt.whole {
+				_, b, err = decode(b)
 				require.NoError(t, err)
-				for range tt.whole {
-					_, b, err = decode(b)
-					require.NoError(t, err)
-				}
-				_, _, err = decode(b)
-				require.EqualError(t, err, "message checksum")
-			})
+			}
+			_, _, err = decode(b)
+			require.EqualError(t, err, "message checksum")
 		})
 	}
 }

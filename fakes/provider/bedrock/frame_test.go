@@ -8,7 +8,6 @@ import (
 	"hash/crc32"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -122,12 +121,8 @@ func TestBadChecksums(t *testing.T) {
 			if tt.how != "" {
 				steps = append([]script.Step{fault.Garble{How: tt.how}}, steps...)
 			}
-			var b []byte
-			synctest.Test(t, func(t *testing.T) {
-				var err error
-				b, err = ask(t, tt.dialect, append([]script.Step{script.Role{}}, steps...), "/model/m/converse-stream", []byte(`{}`))
-				require.NoError(t, err)
-			})
+			b, err := ask(t, tt.dialect, append([]script.Step{script.Role{}}, steps...), "/model/m/converse-stream", []byte(`{}`))
+			require.NoError(t, err)
 			for _, want := range tt.want {
 				require.NotEmpty(t, b)
 				_, rest, err := decode(b)
@@ -150,25 +145,23 @@ func TestBadChecksums(t *testing.T) {
 // Lengths and checksums have all values, those of braces too.
 func TestGarbledFramesKeepWhatIsAroundTheirJSON(t *testing.T) {
 	for _, how := range []string{"brace", "plain"} {
-		synctest.Test(t, func(t *testing.T) {
-			for length := range 300 {
-				text := strings.Repeat("x", length+1)
-				whole, err := ask(t, Dialect{}, []script.Step{script.Role{}, script.Text{Chunks: []string{"a", text}}, script.End{}}, "/model/m/converse-stream", []byte(`{}`))
-				require.NoError(t, err)
-				broken, err := ask(t, Dialect{}, []script.Step{script.Role{}, script.Text{Chunks: []string{"a"}}, fault.Garble{How: how}, script.Text{Chunks: []string{text}}, script.End{}}, "/model/m/converse-stream", []byte(`{}`))
-				require.NoError(t, err)
-				list := decodeAll(t, whole)
-				payload := list[len(list)-1].payload
-				from := len(whole) - 4 - len(payload)
-				require.Equal(t, string(whole[:from]), string(broken[:from]))
-				require.Equal(t, string(whole[len(whole)-4:]), string(broken[len(broken)-4:]))
-				want := "Internal Server Error"
-				if how == "brace" {
-					want = payload[:len(payload)-1]
-				}
-				require.Equal(t, want, string(broken[from:len(broken)-4]))
+		for length := range 300 {
+			text := strings.Repeat("x", length+1)
+			whole, err := ask(t, Dialect{}, []script.Step{script.Role{}, script.Text{Chunks: []string{"a", text}}, script.End{}}, "/model/m/converse-stream", []byte(`{}`))
+			require.NoError(t, err)
+			broken, err := ask(t, Dialect{}, []script.Step{script.Role{}, script.Text{Chunks: []string{"a"}}, fault.Garble{How: how}, script.Text{Chunks: []string{text}}, script.End{}}, "/model/m/converse-stream", []byte(`{}`))
+			require.NoError(t, err)
+			list := decodeAll(t, whole)
+			payload := list[len(list)-1].payload
+			from := len(whole) - 4 - len(payload)
+			require.Equal(t, string(whole[:from]), string(broken[:from]))
+			require.Equal(t, string(whole[len(whole)-4:]), string(broken[len(broken)-4:]))
+			want := "Internal Server Error"
+			if how == "brace" {
+				want = payload[:len(payload)-1]
 			}
-		})
+			require.Equal(t, want, string(broken[from:len(broken)-4]))
+		}
 	}
 }
 

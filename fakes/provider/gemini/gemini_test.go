@@ -3,22 +3,18 @@ package gemini_test
 import (
 	"encoding/json"
 	"flag"
-	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/stretchr/testify/require"
 
 	"github.com/stallwright/stallwright/fakes/fault"
-	"github.com/stallwright/stallwright/fakes/memnet"
 	"github.com/stallwright/stallwright/fakes/provider"
+	"github.com/stallwright/stallwright/fakes/provider/fixture"
 	"github.com/stallwright/stallwright/fakes/provider/gemini"
 	. "github.com/stallwright/stallwright/fakes/script"
 )
@@ -51,76 +47,44 @@ var fixtures = []struct {
 }
 
 func TestFixtures(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txtar")
-	require.NoError(t, err)
-	require.Len(t, files, len(fixtures), "every file has its program")
-	for _, fixture := range fixtures {
-		t.Run(fixture.name, func(t *testing.T) {
-			file := filepath.Join("testdata", fixture.name+".txtar")
-			archive, err := txtar.ParseFile(file)
-			require.NoError(t, err)
-			require.NotEmpty(t, strings.TrimSpace(string(archive.Comment)), "the first line says what it proves")
-			require.Equal(t, "request", archive.Files[0].Name)
-			request := archive.Files[0].Data
-			got := &txtar.Archive{Comment: archive.Comment, Files: []txtar.File{archive.Files[0]}}
-			for _, way := range []struct{ name, verb string }{
-				{"streaming", "streamGenerateContent?alt=sse"}, {"array", "streamGenerateContent"}, {"non-streaming", "generateContent"},
-			} {
-				_, header, body := ask(t, fixture.steps, way.verb, string(request))
-				switch way.name {
-				case "streaming":
-					require.Equal(t, "text/event-stream", header.Get("Content-Type"))
-				case "non-streaming":
-					require.True(t, json.Valid(body), string(body))
-					fallthrough
-				case "array":
-					require.Equal(t, "application/json; charset=UTF-8", header.Get("Content-Type"))
+	fixture.All(t, len(fixtures))
+	for _, f := range fixtures {
+		t.Run(f.name, func(t *testing.T) {
+			fixture.Compare(t, f.name, *update, func(request []byte) (files []txtar.File) {
+				for _, way := range []struct{ name, verb string }{
+					{"streaming", "streamGenerateContent?alt=sse"}, {"array", "streamGenerateContent"}, {"non-streaming", "generateContent"},
+				} {
+					_, header, body := ask(t, f.steps, way.verb, string(request))
+					switch way.name {
+					case "streaming":
+						require.Equal(t, "text/event-stream", header.Get("Content-Type"))
+					case "non-streaming":
+						require.True(t, json.Valid(body), string(body))
+						fallthrough
+					case "array":
+						require.Equal(t, "application/json; charset=UTF-8", header.Get("Content-Type"))
+					}
+					if way.name == "array" && f.name != "error" && f.name != "cut-array" { // those have no Done
+						require.True(t, json.Valid(body), string(body))
+					}
+					body = []byte(strings.ReplaceAll(string(body), "\r", "\\r")) // txtar is text
+					if way.name != "streaming" {
+						body = append(body, '\n')
+					}
+					files = append(files, txtar.File{Name: way.name, Data: body})
 				}
-				if way.name == "array" && fixture.name != "error" && fixture.name != "cut-array" { // those have no Done
-					require.True(t, json.Valid(body), string(body))
-				}
-				body = []byte(strings.ReplaceAll(string(body), "\r", "\\r")) // txtar is text
-				if way.name != "streaming" {
-					body = append(body, '\n')
-				}
-				got.Files = append(got.Files, txtar.File{Name: way.name, Data: body})
-			}
-			want, err := os.ReadFile(file)
-			require.NoError(t, err)
-			if *update {
-				require.NoError(t, os.WriteFile(file, txtar.Format(got), 0o644))
-				return
-			}
-			require.Equal(t, string(want), string(txtar.Format(got)))
+				return files
+			})
 		})
 	}
 }
 
-// ask sends one request to a provider that plays the steps, in virtual time.
+// ask sends one request to a provider that plays the steps.
 func ask(t *testing.T, steps []Step, verb, request string) (status int, header http.Header, body []byte) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		p := &provider.Provider{
-			Dialects: []provider.Dialect{gemini.Dialect{}},
-			Fallback: &provider.Session{Script: Script{{Steps: steps}}},
-		}
-		n := new(memnet.Network)
-		l, err := n.Listen("model.test:80")
-		require.NoError(t, err)
-		served := make(chan error)
-		go func() { served <- p.Serve(l) }()
-		client := &http.Client{Transport: &http.Transport{DialContext: n.DialContext}}
-		resp, err := client.Post("http://model.test:80/v1beta/models/gemini-x:"+verb, "application/json", strings.NewReader(request))
-		require.NoError(t, err)
-		body, err = io.ReadAll(resp.Body)
-		require.NoError(t, err)
-		resp.Body.Close()
-		status, header = resp.StatusCode, resp.Header
-		client.CloseIdleConnections()
-		require.NoError(t, p.Close())
-		require.NoError(t, <-served)
-	})
-	return status, header, body
+	r := fixture.Ask(t, gemini.Dialect{}, steps, "/v1beta/models/gemini-x:"+verb, request)[0]
+	require.NoError(t, r.Err)
+	return r.StatusCode, r.Header, r.Bytes
 }
 
 func TestRecognise(t *testing.T) {

@@ -3,23 +3,19 @@ package ollama_test
 import (
 	"encoding/json"
 	"flag"
-	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/stretchr/testify/require"
 
 	"github.com/stallwright/stallwright/fakes/fault"
-	"github.com/stallwright/stallwright/fakes/memnet"
 	"github.com/stallwright/stallwright/fakes/provider"
+	"github.com/stallwright/stallwright/fakes/provider/fixture"
 	"github.com/stallwright/stallwright/fakes/provider/ollama"
 	. "github.com/stallwright/stallwright/fakes/script"
 )
@@ -48,64 +44,30 @@ var fixtures = []struct {
 }
 
 func TestFixtures(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txtar")
-	require.NoError(t, err)
-	require.Len(t, files, len(fixtures), "every file has its program")
-	for _, fixture := range fixtures {
-		t.Run(fixture.name, func(t *testing.T) {
-			file := filepath.Join("testdata", fixture.name+".txtar")
-			archive, err := txtar.ParseFile(file)
-			require.NoError(t, err)
-			require.NotEmpty(t, strings.TrimSpace(string(archive.Comment)), "the first line says what it proves")
-			require.Equal(t, "request", archive.Files[0].Name)
-			request := string(archive.Files[0].Data)
-			_, header, streaming := ask(t, fixture.steps, fixture.path, request)
-			require.Equal(t, "application/x-ndjson", header.Get("Content-Type"))
-			for line := range strings.Lines(string(streaming)) {
-				require.True(t, json.Valid([]byte(line)), line)
-			}
-			_, header, whole := ask(t, fixture.steps, fixture.path, strings.Replace(request, "{", `{"stream":false,`, 1))
-			require.Equal(t, "application/json; charset=utf-8", header.Get("Content-Type"))
-			require.True(t, json.Valid(whole), string(whole))
-			got := &txtar.Archive{Comment: archive.Comment, Files: []txtar.File{
-				archive.Files[0], {Name: "streaming", Data: streaming}, {Name: "non-streaming", Data: append(whole, '\n')},
-			}}
-			want, err := os.ReadFile(file)
-			require.NoError(t, err)
-			if *update {
-				require.NoError(t, os.WriteFile(file, txtar.Format(got), 0o644))
-				return
-			}
-			require.Equal(t, string(want), string(txtar.Format(got)))
+	fixture.All(t, len(fixtures))
+	for _, f := range fixtures {
+		t.Run(f.name, func(t *testing.T) {
+			fixture.Compare(t, f.name, *update, func(request []byte) []txtar.File {
+				_, header, streaming := ask(t, f.steps, f.path, string(request))
+				require.Equal(t, "application/x-ndjson", header.Get("Content-Type"))
+				for line := range strings.Lines(string(streaming)) {
+					require.True(t, json.Valid([]byte(line)), line)
+				}
+				_, header, whole := ask(t, f.steps, f.path, strings.Replace(string(request), "{", `{"stream":false,`, 1))
+				require.Equal(t, "application/json; charset=utf-8", header.Get("Content-Type"))
+				require.True(t, json.Valid(whole), string(whole))
+				return []txtar.File{{Name: "streaming", Data: streaming}, {Name: "non-streaming", Data: append(whole, '\n')}}
+			})
 		})
 	}
 }
 
-// ask sends one request to a provider that plays the steps, in virtual time, so that the lines always say the same.
+// ask sends one request to a provider that plays the steps.
 func ask(t *testing.T, steps []Step, path, request string) (status int, header http.Header, body []byte) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		p := &provider.Provider{
-			Dialects: []provider.Dialect{ollama.Dialect{}},
-			Fallback: &provider.Session{Script: Script{{Steps: steps}}},
-		}
-		n := new(memnet.Network)
-		l, err := n.Listen("model.test:80")
-		require.NoError(t, err)
-		served := make(chan error)
-		go func() { served <- p.Serve(l) }()
-		client := &http.Client{Transport: &http.Transport{DialContext: n.DialContext}}
-		resp, err := client.Post("http://model.test:80"+path, "application/json", strings.NewReader(request))
-		require.NoError(t, err)
-		body, err = io.ReadAll(resp.Body)
-		require.NoError(t, err)
-		resp.Body.Close()
-		status, header = resp.StatusCode, resp.Header
-		client.CloseIdleConnections()
-		require.NoError(t, p.Close())
-		require.NoError(t, <-served)
-	})
-	return status, header, body
+	r := fixture.Ask(t, ollama.Dialect{}, steps, path, request)[0]
+	require.NoError(t, r.Err)
+	return r.StatusCode, r.Header, r.Bytes
 }
 
 func TestRecognise(t *testing.T) {

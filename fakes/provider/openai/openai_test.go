@@ -8,20 +8,17 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/stretchr/testify/require"
 
 	"github.com/stallwright/stallwright/fakes/fault"
-	"github.com/stallwright/stallwright/fakes/memnet"
 	"github.com/stallwright/stallwright/fakes/provider"
+	"github.com/stallwright/stallwright/fakes/provider/fixture"
 	"github.com/stallwright/stallwright/fakes/provider/openai"
 	. "github.com/stallwright/stallwright/fakes/script"
 )
@@ -105,62 +102,22 @@ var (
 )
 
 func TestFixtures(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txtar")
-	require.NoError(t, err)
-	require.Len(t, files, len(fixtures), "every file has its program")
-	for _, fixture := range fixtures {
-		t.Run(fixture.name, func(t *testing.T) {
-			file := filepath.Join("testdata", fixture.name+".txtar")
-			archive, err := txtar.ParseFile(file)
-			require.NoError(t, err)
-			require.NotEmpty(t, strings.TrimSpace(string(archive.Comment)), "the first line says what it proves")
-			require.Equal(t, "request", archive.Files[0].Name)
-			request := archive.Files[0].Data
-			streaming, whole := play(t, fixture.dialect, fixture.steps, request)
-			got := &txtar.Archive{Comment: archive.Comment, Files: []txtar.File{
-				archive.Files[0], {Name: "streaming", Data: streaming}, {Name: "non-streaming", Data: append(whole, '\n')},
-			}}
-			want, err := os.ReadFile(file)
-			require.NoError(t, err)
-			if *update {
-				require.NoError(t, os.WriteFile(file, txtar.Format(got), 0o644))
-				return
-			}
-			require.Equal(t, string(want), string(txtar.Format(got)))
+	fixture.All(t, len(fixtures))
+	for _, f := range fixtures {
+		t.Run(f.name, func(t *testing.T) {
+			fixture.Compare(t, f.name, *update, func(request []byte) []txtar.File {
+				streaming, whole := play(t, f.dialect, f.steps, request)
+				return []txtar.File{{Name: "streaming", Data: streaming}, {Name: "non-streaming", Data: append(whole, '\n')}}
+			})
 		})
 	}
 }
 
-// play sends the request as it is and then without a stream, in virtual time, so that created is always the same.
+// play sends the request as it is and then without a stream.
 func play(t *testing.T, d openai.Dialect, steps []Step, request []byte) (streaming, whole []byte) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		p := &provider.Provider{
-			Dialects: []provider.Dialect{d},
-			Fallback: &provider.Session{Script: Script{{Times: 2, Steps: steps}}},
-		}
-		n := new(memnet.Network)
-		l, err := n.Listen("model.test:80")
-		require.NoError(t, err)
-		served := make(chan error)
-		go func() { served <- p.Serve(l) }()
-		client := &http.Client{Transport: &http.Transport{DialContext: n.DialContext}}
-		ask := func(body string) []byte {
-			resp, err := client.Post("http://model.test:80/v1/chat/completions", "application/json", strings.NewReader(body))
-			require.NoError(t, err)
-			defer resp.Body.Close()
-			require.Equal(t, 200, resp.StatusCode)
-			b, err := io.ReadAll(resp.Body)
-			require.NoError(t, err)
-			return b
-		}
-		streaming = ask(string(request))
-		whole = ask(strings.Replace(string(request), `"stream":true`, `"stream":false`, 1))
-		require.True(t, json.Valid(whole), string(whole))
-		client.CloseIdleConnections()
-		require.NoError(t, p.Close())
-		require.NoError(t, <-served)
-	})
+	streaming, whole = fixture.Both(t, d, steps, "/v1/chat/completions", request)
+	require.True(t, json.Valid(whole), string(whole))
 	return streaming, whole
 }
 
