@@ -3,6 +3,7 @@ package llm
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 )
 
@@ -19,6 +20,22 @@ type Client interface {
 type Request struct {
 	Model    string
 	Messages []Message
+	Tools    []Tool // that the model may call
+}
+
+// Tool is a function that a model may call.
+type Tool struct {
+	Name        string // as providers take it: letters, digits, _ and -, at most 64
+	Description string
+	Schema      json.RawMessage // of its arguments, a JSON Schema of an object; any object when nil
+}
+
+// Parameters is the schema, never empty: providers refuse a tool without one.
+func (t Tool) Parameters() json.RawMessage {
+	if len(t.Schema) == 0 {
+		return json.RawMessage(`{"type":"object","properties":{}}`)
+	}
+	return t.Schema
 }
 
 // Message is one entry of the conversation.

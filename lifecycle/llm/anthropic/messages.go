@@ -13,6 +13,14 @@ type request struct {
 	System    string    `json:"system,omitempty"`
 	Messages  []message `json:"messages"`
 	Stream    bool      `json:"stream"`
+	Tools     []tool    `json:"tools,omitempty"`
+}
+
+// tool declares a function that the model may call.
+type tool struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	InputSchema json.RawMessage `json:"input_schema"`
 }
 
 type message struct {
@@ -42,6 +50,9 @@ type toolResult struct {
 // turn in one message, no empty text.
 func newRequest(r llm.Request, maxTokens int) request {
 	out := request{Model: r.Model, MaxTokens: maxTokens, Messages: []message{}, Stream: true}
+	for _, t := range r.Tools {
+		out.Tools = append(out.Tools, tool{t.Name, t.Description, t.Parameters()})
+	}
 	var system []string
 	for _, m := range r.Messages {
 		role := m.Role

@@ -12,6 +12,19 @@ type request struct {
 	SystemInstruction *content         `json:"system_instruction,omitempty"`
 	Contents          []content        `json:"contents"`
 	GenerationConfig  generationConfig `json:"generationConfig"`
+	Tools             []tool           `json:"tools,omitempty"`
+}
+
+// tool declares functions that the model may call: all of them in one.
+type tool struct {
+	FunctionDeclarations []declaration `json:"functionDeclarations"`
+}
+
+// declaration has its schema as JSON Schema; parameters would be a subset of it.
+type declaration struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Schema      json.RawMessage `json:"parametersJsonSchema"`
 }
 
 type generationConfig struct {
@@ -60,6 +73,12 @@ func newRequest(r llm.Request, thoughts bool) request {
 	out := request{Contents: []content{}}
 	if thoughts {
 		out.GenerationConfig.ThinkingConfig = &thinkingConfig{IncludeThoughts: true}
+	}
+	if len(r.Tools) > 0 {
+		out.Tools = []tool{{}}
+	}
+	for _, t := range r.Tools {
+		out.Tools[0].FunctionDeclarations = append(out.Tools[0].FunctionDeclarations, declaration{t.Name, t.Description, t.Parameters()})
 	}
 	names := make(map[string]string) // of the calls so far
 	results := false                 // the last content has them

@@ -12,6 +12,19 @@ type request struct {
 	Model    string    `json:"model"`
 	Messages []message `json:"messages"`
 	Stream   bool      `json:"stream"`
+	Tools    []tool    `json:"tools,omitempty"`
+}
+
+// tool declares a function that the model may call.
+type tool struct {
+	Type     string      `json:"type"`
+	Function declaration `json:"function"`
+}
+
+type declaration struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Parameters  json.RawMessage `json:"parameters"`
 }
 
 // message is one of a request, or what a line of an answer adds to it.
@@ -45,6 +58,9 @@ func newRequest(r llm.Request) request {
 			to.ToolCalls = append(to.ToolCalls, toolCall{ID: c.ID, Function: function{Index: n, Name: c.Name, Arguments: object(c.Arguments)}})
 		}
 		out.Messages[i] = to
+	}
+	for _, t := range r.Tools {
+		out.Tools = append(out.Tools, tool{"function", declaration{t.Name, t.Description, t.Parameters()}})
 	}
 	return out
 }

@@ -12,6 +12,19 @@ type request struct {
 	Messages      []message     `json:"messages"`
 	Stream        bool          `json:"stream"`
 	StreamOptions streamOptions `json:"stream_options"`
+	Tools         []tool        `json:"tools,omitempty"`
+}
+
+// tool declares a function that the model may call.
+type tool struct {
+	Type     string      `json:"type"`
+	Function declaration `json:"function"`
+}
+
+type declaration struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Parameters  json.RawMessage `json:"parameters"`
 }
 
 type streamOptions struct {
@@ -49,6 +62,9 @@ func newRequest(r llm.Request) request {
 			to.ToolCalls = append(to.ToolCalls, toolCall{ID: c.ID, Type: "function", Function: function{Name: c.Name, Arguments: c.Arguments}})
 		}
 		out.Messages[i] = to
+	}
+	for _, t := range r.Tools {
+		out.Tools = append(out.Tools, tool{"function", declaration{t.Name, t.Description, t.Parameters()}})
 	}
 	return out
 }

@@ -12,6 +12,16 @@ type request struct {
 	Stream    bool      `json:"stream"`
 	Store     bool      `json:"store"`
 	Reasoning *settings `json:"reasoning,omitempty"`
+	Tools     []tool    `json:"tools,omitempty"`
+}
+
+// tool declares a function that the model may call. Without strict the API would hold its schema to rules of its own.
+type tool struct {
+	Type        string          `json:"type"`
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Parameters  json.RawMessage `json:"parameters"`
+	Strict      bool            `json:"strict"`
 }
 
 type settings struct {
@@ -53,6 +63,9 @@ func newRequest(r llm.Request, summary string) request {
 		for _, c := range m.ToolCalls {
 			out.Input = append(out.Input, functionCall{"function_call", c.ID, c.Name, c.Arguments})
 		}
+	}
+	for _, t := range r.Tools {
+		out.Tools = append(out.Tools, tool{"function", t.Name, t.Description, t.Parameters(), false})
 	}
 	return out
 }
