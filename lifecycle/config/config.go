@@ -26,6 +26,7 @@ type Windows struct {
 	Straggler  time.Duration // SHUTDOWN_STRAGGLER_SECS, phase 3 begins this long after the drain; 0 is at once
 	Abort      time.Duration // SHUTDOWN_ABORT_SECS, how long phase 3 waits for the aborted; 0 is not at all
 	Cleanup    time.Duration // MCP_CLEANUP_SECS, how long an ending waits for MCP cleanup; 0 is not at all
+	Connect    time.Duration // MCP_CONNECT_SECS, in place of the file's connect_timeout_secs, which knows whole seconds only; 0 is the file's
 	LastWrite  time.Duration // LAST_WRITE_SECS, the write deadline of a run's last frames; 0 is an error
 	Flush      time.Duration // TELEMETRY_FLUSH_SECS, how long the exit waits for telemetry; 0 is not at all
 }
@@ -55,6 +56,32 @@ func Defaults() Settings {
 // File is the content of a configuration file, checked and with its templates filled in.
 type File struct {
 	Agent Agent
+	MCP   MCP
+}
+
+// MCP is the table [mcp]: the servers whose tools the model may call.
+type MCP struct {
+	ConnectTimeout time.Duration // connect_timeout_secs, for each server, tools included; 10 s when not given
+	Servers        []MCPServer   // by name
+}
+
+// The transports of MCP servers.
+const (
+	StreamableHTTP = "http_streamable"
+	SSE            = "sse"
+	Stdio          = "stdio"
+)
+
+// MCPServer is a table [mcp.servers.NAME].
+type MCPServer struct {
+	Name               string
+	Transport          string            // transport: http_streamable, sse or stdio
+	URL                string            // url, an http or https URL; of all but stdio
+	Headers            map[string]string // headers sent with every request
+	HeadersFromRequest map[string]string // headers_from_request: the header sent, by the header of the client's request that it is copied from
+	Command            []string          // cmd, the program and its first arguments, then args; of stdio
+	Env                map[string]string // env, besides the server's own PATH and HOME; of stdio
+	ProtocolVersion    string            // protocol_version, a revision of MCP; negotiated when empty
 }
 
 // Agent is the table [agent].

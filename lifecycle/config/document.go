@@ -18,9 +18,11 @@ const (
 	aTable  kind = "a table"
 	aString kind = "a string"
 	aNumber kind = "an integer"
+	anArray kind = "an array"
+	aBool   kind = "a boolean"
 )
 
-// schema is every key that is known, as a path; rawFile has the same keys.
+// schema is every key that is known, as a path; rawFile has the same keys. * stands for any name.
 var schema = map[string]kind{
 	"agent":                aTable,
 	"agent.name":           aString,
@@ -33,10 +35,27 @@ var schema = map[string]kind{
 	"agent.llm.model":      aString,
 	"agent.llm.api_key":    aString,
 	"agent.llm.base_url":   aString,
+
+	"mcp":                                  aTable,
+	"mcp.connect_timeout_secs":             aNumber,
+	"mcp.sanitize_schemas":                 aBool,
+	"mcp.servers":                          aTable,
+	"mcp.servers.*":                        aTable,
+	"mcp.servers.*.transport":              aString,
+	"mcp.servers.*.url":                    aString,
+	"mcp.servers.*.headers":                aTable,
+	"mcp.servers.*.headers.*":              aString,
+	"mcp.servers.*.headers_from_request":   aTable,
+	"mcp.servers.*.headers_from_request.*": aString,
+	"mcp.servers.*.cmd":                    anArray,
+	"mcp.servers.*.args":                   anArray,
+	"mcp.servers.*.env":                    aTable,
+	"mcp.servers.*.env.*":                  aString,
+	"mcp.servers.*.protocol_version":       aString,
 }
 
 // later are tables that AURA has and this version does not: ignoring them would run an agent without its guards.
-var later = []string{"mcp", "hitl", "orchestration"}
+var later = []string{"hitl", "orchestration"}
 
 // document is a TOML text on its way to a File.
 type document struct {
@@ -147,11 +166,11 @@ func kindOf(k unstable.Kind) kind {
 	case unstable.InlineTable:
 		return aTable
 	case unstable.Bool:
-		return "a boolean"
+		return aBool
 	case unstable.Float:
 		return "a float"
 	case unstable.Array:
-		return "an array"
+		return anArray
 	default:
 		return "a date or time"
 	}
@@ -159,13 +178,13 @@ func kindOf(k unstable.Kind) kind {
 
 // resolve says whether the key, which stands in a known table, is known and holds what it should; else it says why not.
 func (d *document) resolve(table, key []part, is kind) bool {
-	path := ""
+	path, form := "", "" // the form has * where any name may stand
 	for _, p := range table {
-		path = join(path, p.word)
+		path, form = join(path, p.word), within(form, p.word)
 	}
 	for i, p := range key {
-		parent := path
-		path = join(path, p.word)
+		parent, above := path, form
+		path, form = join(path, p.word), within(form, p.word)
 		if parent == "" && slices.Contains(later, p.word) {
 			if !slices.Contains(d.seen, p.word) {
 				d.seen = append(d.seen, p.word)
@@ -173,7 +192,7 @@ func (d *document) resolve(table, key []part, is kind) bool {
 			}
 			return false
 		}
-		want, ok := schema[path]
+		want, ok := schema[form]
 		if strings.Contains(p.word, ".") { // quoted: a path that only looks known
 			ok = false
 		}
@@ -182,7 +201,7 @@ func (d *document) resolve(table, key []part, is kind) bool {
 			for _, r := range key[i+1 : min(len(key), i+5)] { // enough to recognize it
 				rest = join(rest, r.word)
 			}
-			d.unknown(parent, p, rest)
+			d.unknown(parent, above, p, rest)
 			return false
 		}
 		got := is
@@ -200,6 +219,14 @@ func (d *document) resolve(table, key []part, is kind) bool {
 	return true
 }
 
+// within is the form of a word in the table of that form.
+func within(form, word string) string {
+	if _, any := schema[join(form, "*")]; any {
+		return join(form, "*")
+	}
+	return join(form, word)
+}
+
 func join(path, word string) string {
 	if path == "" {
 		return word
@@ -211,10 +238,10 @@ func join(path, word string) string {
 }
 
 // unknown reports a word that its table does not have, with the nearest one that it has, or all if none is near.
-func (d *document) unknown(parent string, p part, rest string) {
+func (d *document) unknown(parent, above string, p part, rest string) {
 	var words []string
 	for path := range schema {
-		if word := strings.TrimPrefix(path, parent+"."); path == join(parent, word) && !strings.Contains(word, ".") {
+		if word := strings.TrimPrefix(path, above+"."); path == join(above, word) && !strings.Contains(word, ".") {
 			words = append(words, word)
 		}
 	}

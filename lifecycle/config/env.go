@@ -39,6 +39,7 @@ func FromEnv(lookup func(string) (string, bool)) (Settings, error) {
 	e.read("SHUTDOWN_STRAGGLER_SECS", window(&s.Straggler))
 	e.read("SHUTDOWN_ABORT_SECS", window(&s.Abort))
 	e.read("MCP_CLEANUP_SECS", window(&s.Cleanup))
+	e.read("MCP_CONNECT_SECS", positive(&s.Connect))
 	e.read("LAST_WRITE_SECS", positive(&s.LastWrite))
 	e.read("TELEMETRY_FLUSH_SECS", window(&s.Flush))
 	return s, errors.Join(e.errs...)
