@@ -1,5 +1,5 @@
-// Package agent is the loop of model turns: it asks the model, turns its items into the run's events and decides when the answer is
-// complete.
+// Package agent is the loop of model turns and tool calls: it asks the model, turns its items into the run's events, executes what it
+// calls and decides when the answer is complete.
 package agent
 
 import (
@@ -14,8 +14,9 @@ import (
 type Agent struct {
 	Client       llm.Client
 	Model        string
-	SystemPrompt string // put before every conversation; empty puts nothing
-	TurnDepth    int    // how many model turns a run may take, at least 1
+	SystemPrompt string    // put before every conversation; empty puts nothing
+	TurnDepth    int       // how many model turns a run may take, at least 1
+	Execution    Execution // of the tool calls of one turn; [Sequential] when empty
 	// BeforeTurn, if set, is called on the run's goroutine at the start of each model turn with the conversation's last user message.
 	BeforeTurn func(ctx context.Context, prompt string)
 }
@@ -23,27 +24,50 @@ type Agent struct {
 // errMaxTurns is the end of a run whose model still wanted more after TurnDepth turns.
 var errMaxTurns = errors.New("agent: the model did not finish within its turns")
 
-// Answer plays model turns until the model has finished, and emits what it says as events of r, [run.Finished] last. It returns nil when
-// that event was taken, else an error that [Ending] understands.
-func (a *Agent) Answer(ctx context.Context, r *run.Run, conversation []llm.Message) error {
+// Answer plays model turns, and the tool calls between them, until the model has finished, and emits what it says as events of r,
+// [run.Finished] last. With nil tools a turn that asks for a call is the last: the caller gets the finish reason. It returns nil when
+// the last event was taken, else an error that [Ending] understands.
+func (a *Agent) Answer(ctx context.Context, r *run.Run, conversation []llm.Message, tools Tools) error {
 	request := llm.Request{Model: a.Model, Messages: a.withSystemPrompt(conversation)}
+	if tools != nil {
+		request.Tools = tools.List()
+	}
 	var finished run.Finished
-	for range a.TurnDepth {
-		t := &turn{ctx: ctx, run: r}
+	var answered []string // the calls whose results the turn reads
+	tokens := &tokens{}
+	for n := 1; ; n++ {
+		t := &turn{ctx: ctx, run: r, tools: tools, names: request.Tools, tokens: tokens}
 		if err := a.play(t, request); err != nil {
 			return err
 		}
 		finished.Reason = t.reason
 		finished.Usage = sum(finished.Usage, t.usage)
 		finished.Reported = finished.Reported || t.reported
+		if len(answered) > 0 && t.reported {
+			if err := r.Emit(ctx, run.ToolUsage{IDs: answered, Usage: sum(run.Usage{}, t.usage)}); err != nil {
+				return err
+			}
+		}
 		if t.last() {
 			return r.Finish(ctx, finished)
 		}
+		if n == a.TurnDepth {
+			return errMaxTurns // what the calls would give has no turn left that reads it
+		}
+		calls := t.calls.whole()
+		results, err := a.execute(t, calls)
+		if err != nil {
+			return err
+		}
+		request.Messages = append(request.Messages, t.said(calls))
+		request.Messages = append(request.Messages, results...)
+		answered = nil
+		for _, c := range calls {
+			answered = append(answered, c.ID)
+		}
 	}
-	return errMaxTurns
 }
 
-// play makes one model turn.
 func (a *Agent) play(t *turn, request llm.Request) error {
 	if a.BeforeTurn != nil {
 		a.BeforeTurn(t.ctx, prompt(request.Messages))
@@ -60,7 +84,6 @@ func (a *Agent) withSystemPrompt(conversation []llm.Message) []llm.Message {
 	return append(messages, conversation...)
 }
 
-// prompt is the last thing the user said.
 func prompt(messages []llm.Message) string {
 	for i := len(messages) - 1; i >= 0; i-- {
 		if messages[i].Role == "user" {

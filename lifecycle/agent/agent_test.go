@@ -56,7 +56,7 @@ func TestAnswer(t *testing.T) {
 			[]run.Event{run.Finished{Reason: "stop", Usage: run.Usage{Prompt: 5, Completion: 3, Total: 8}, Reported: true}},
 		},
 		{
-			"a tool call ends the answer with the model's own reason",
+			"without tools a call ends the answer with the model's own reason",
 			[]llm.Item{{Kind: llm.ToolCallOpened, Call: llm.ToolCall{ID: "c", Name: "n"}}, {Kind: llm.ToolCallArguments, Text: "{}"}, {Kind: llm.Finished, Text: "tool_calls"}},
 			[]run.Event{run.Finished{Reason: "tool_calls"}},
 		},
@@ -70,7 +70,7 @@ func TestAnswer(t *testing.T) {
 			a := Agent{Client: client, Model: "m", SystemPrompt: "be brief", TurnDepth: 3, BeforeTurn: func(_ context.Context, prompt string) {
 				prompts = append(prompts, prompt)
 			}}
-			require.NoError(t, a.Answer(r.Context(), r, question))
+			require.NoError(t, a.Answer(r.Context(), r, question, nil))
 			var got []run.Event
 			for range len(r.Events()) {
 				got = append(got, <-r.Events())
@@ -95,7 +95,9 @@ func TestEveryItemFeedsTheClocks(t *testing.T) {
 			r := run.New("r", run.Config{Buffer: 10})
 			r.WatchItems(time.Minute, 0)
 			r.ModelCall()
-			require.NoError(t, (&turn{ctx: r.Context(), run: r}).item(llm.Item{Kind: kind}))
+			turn := &turn{ctx: r.Context(), run: r}
+			turn.calls.open(0, llm.ToolCall{})
+			require.NoError(t, turn.item(llm.Item{Kind: kind}))
 			time.Sleep(time.Hour)
 			require.Zero(t, r.Ending())
 			r.End(run.Ending{How: run.Completed})
@@ -107,7 +109,7 @@ func TestAnEndedRunStopsTheModel(t *testing.T) {
 	client := &scripted{items: []llm.Item{{Kind: llm.Text, Text: "a"}}}
 	r := run.New("r", run.Config{Buffer: 10})
 	r.End(run.Ending{How: run.Disconnected})
-	err := (&Agent{Client: client, TurnDepth: 1}).Answer(r.Context(), r, question)
+	err := (&Agent{Client: client, TurnDepth: 1}).Answer(r.Context(), r, question, nil)
 	require.Equal(t, run.Disconnected, Ending(err).How)
 }
 

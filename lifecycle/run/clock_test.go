@@ -28,6 +28,8 @@ func item(r *Run)   { r.Item() }
 func pause(r *Run)  { r.pauseInactivity() }
 func resume(r *Run) { r.resumeInactivity() }
 func silent(r *Run) { r.stopItemClocks() }
+func begin(r *Run)  { r.ToolBegins() }
+func end(r *Run)    { r.ToolEnds() }
 
 func TestClocks(t *testing.T) {
 	tests := []struct {
@@ -47,6 +49,9 @@ func TestClocks(t *testing.T) {
 		{"an item during a pause counts from the resume", []at{{0, item}, {second, pause}, {gap, item}, {2 * gap, resume}}, InactivityTimeout, 3 * gap},
 		{"a pause that nobody ends leaves the stream clock", []at{{0, item}, {second, pause}}, StreamTimeout, whole},
 		{"a model that has finished is not watched", []at{{0, call}, {0, item}, {second, silent}}, StreamTimeout, whole},
+		{"a tool suspends inactivity, and the whole window begins after it", []at{{0, item}, {second, begin}, {whole / 2, end}}, InactivityTimeout, whole/2 + gap},
+		{"tools that overlap suspend it until the last of them", []at{{0, item}, {second, begin}, {2 * second, begin}, {gap, end}, {whole / 2, end}}, InactivityTimeout, whole/2 + gap},
+		{"a tool is no reason to outlive the stream clock", []at{{0, item}, {second, begin}}, StreamTimeout, whole},
 		{"a resume does not start a stopped clock", []at{{0, item}, {0, pause}, {second, silent}, {gap, resume}}, StreamTimeout, whole},
 	}
 	for _, test := range tests {

@@ -22,6 +22,7 @@ type Run struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	events  chan Event
+	calls   Calls
 
 	mu         sync.Mutex // guards what follows; never held while waiting
 	ending     Ending
@@ -90,6 +91,24 @@ func (r *Run) Item() {
 	}
 	r.firstChunk.stop()
 	r.inactivity.arm()
+}
+
+// Calls are the tool calls that are announced and not finished.
+func (r *Run) Calls() *Calls { return &r.calls }
+
+// ToolBegins says that a tool executes: until it ends nobody expects an item of the model, and inactivity is suspended. Tools
+// may overlap.
+func (r *Run) ToolBegins() { r.pauseInactivity() }
+
+// ToolEnds says that a tool's execution is over. After the last of them the whole inactivity window begins anew.
+func (r *Run) ToolEnds() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	watched := r.inactivity.armed
+	r.inactivity.resume()
+	if watched && !r.ended {
+		r.inactivity.arm()
+	}
 }
 
 // Emit hands an event to the response. It blocks while the channel is full, and the inactivity clock pauses meanwhile: a slow reader is

@@ -22,6 +22,7 @@ type exchange struct {
 	received chan struct{} // closed when the request's body has been read
 	guarded  chan struct{} // closed when the guard has ended
 	produced chan struct{} // closed when the agent has ended; nil before it starts
+	kit      kit
 }
 
 // chat plays one run. A request is admitted when its headers have arrived: one whose body is still on its way when the signal comes
@@ -65,6 +66,7 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request) *exchange {
 // to its context: phase 3 goes on without it.
 func (x *exchange) release() {
 	x.run.End(internalError())
+	x.returnTools()
 	if x.produced != nil {
 		<-x.produced
 	}
@@ -128,7 +130,12 @@ func (x *exchange) start(conversation []llm.Message) {
 func (x *exchange) produce(conversation []llm.Message) {
 	defer close(x.produced)
 	defer x.recoverProducer()
-	if err := x.server.agent.Answer(x.run.Context(), x.run, conversation); err != nil {
+	ctx := x.run.Context()
+	tools, err := x.connect(ctx)
+	if err == nil {
+		err = x.server.agent.Answer(ctx, x.run, conversation, tools)
+	}
+	if err != nil {
 		x.run.End(agent.Ending(err))
 	}
 }
@@ -137,6 +144,9 @@ func (x *exchange) produce(conversation []llm.Message) {
 func (x *exchange) recoverProducer() {
 	if cause := recover(); cause != nil {
 		x.logPanic(cause)
+		x.kit.mu.Lock()
+		x.kit.panicked = true
+		x.kit.mu.Unlock()
 		x.run.End(internalError())
 	}
 }

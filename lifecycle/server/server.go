@@ -14,6 +14,7 @@ import (
 	"github.com/stallwright/stallwright/lifecycle/agent"
 	"github.com/stallwright/stallwright/lifecycle/config"
 	"github.com/stallwright/stallwright/lifecycle/run"
+	"github.com/stallwright/stallwright/lifecycle/tools"
 )
 
 const (
@@ -29,7 +30,10 @@ type Config struct {
 	Settings config.Settings
 	File     config.File
 	// Dial opens connections to the provider; nil dials the network, through the environment's proxy if there is one.
-	Dial    func(ctx context.Context, network, addr string) (net.Conn, error)
+	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
+	// Pipe, if set, stands for the child of an MCP server over stdio: one connection is its input and its output. For tests, in which no
+	// process can be waited for.
+	Pipe    func(server string) (net.Conn, error)
 	Log     *slog.Logger // nil discards
 	Hooks   Hooks
 	Version string // as /health tells it
@@ -57,6 +61,7 @@ type Server struct {
 	created  time.Time
 
 	agent     *agent.Agent
+	tools     *tools.Pool // nil without MCP servers
 	transport *http.Transport
 	http      *http.Server
 	registry  *run.Registry
@@ -68,6 +73,7 @@ type Server struct {
 	signal   string        // name of the first one
 	first    chan struct{} // closed at the first signal
 	second   chan struct{} // closed at the second
+	aborting chan struct{} // closed when phase 3 begins
 }
 
 // New checks c and assembles a server. It starts nothing.
@@ -85,12 +91,14 @@ func New(c Config) (*Server, error) {
 		conns:    newConnections(),
 		first:    make(chan struct{}),
 		second:   make(chan struct{}),
+		aborting: make(chan struct{}),
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
 	s.transport = newTransport(c.Dial)
 	s.agent = newAgent(c, s.transport)
+	s.tools = newPool(c)
 	s.http = s.newHTTPServer()
 	return s, nil
 }
@@ -134,6 +142,7 @@ func newAgent(c Config, transport *http.Transport) *agent.Agent {
 		Model:        a.LLM.Model,
 		SystemPrompt: a.SystemPrompt,
 		TurnDepth:    a.TurnDepth,
+		Execution:    agent.Execution(a.ToolExecution),
 		BeforeTurn:   c.Hooks.Turn,
 	}
 }

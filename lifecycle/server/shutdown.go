@@ -46,6 +46,7 @@ func (s *Server) drain() bool {
 // abort is phase 3: it cuts every remaining run and reports whether all of them were released within the abort window.
 func (s *Server) abort() bool {
 	s.log.Warn("Stream shutdown grace period expired, aborting stragglers")
+	close(s.aborting)
 	for _, r := range s.registry.Running() {
 		r.End(shutDownEnding()) // a second signal comes here without a drain
 		s.cut(r)
@@ -81,6 +82,7 @@ func (s *Server) close(served <-chan struct{}) {
 	_ = s.http.Close() // again, for a connection that was being accepted during the first
 	wait(s.conns.allGone(), nil, settleWindow)
 	s.transport.CloseIdleConnections()
+	s.closePool()
 }
 
 func (s *Server) hurried() bool {

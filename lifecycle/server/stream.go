@@ -15,6 +15,7 @@ type stream struct {
 	id       string
 	session  string
 	spoken   bool         // a content chunk was sent, and the role with it
+	called   []string     // ids of the tool calls that were told, in order
 	broken   bool         // a write failed; nothing more is written
 	finished run.Finished // how the model finished, of a completed run
 }
@@ -69,6 +70,18 @@ func (o *stream) event(e run.Event) {
 		o.text(e.Content)
 	case run.Reasoning:
 		o.reasoning(e.Content)
+	case run.ToolsConnected:
+		o.toolsConnected(e)
+	case run.ToolRequested:
+		o.toolRequested(e)
+	case run.ToolStarted:
+		o.custom("aura.tool_start", toolStart{e.ID, e.Name, e.Token, o.tail()})
+	case run.ToolProgress:
+		o.custom("aura.progress", progressOf(e, o.tail()))
+	case run.ToolCompleted:
+		o.toolCompleted(e)
+	case run.ToolUsage:
+		o.custom("aura.tool_usage", toolUsage{e.IDs, tokensOf(e.Usage), o.session})
 	case run.Finished:
 		o.finished = e
 		o.x.run.End(run.Ending{How: run.Completed})
@@ -96,9 +109,11 @@ func (o *stream) reasoning(content string) {
 //
 //	Completed     terminal frame, [DONE]
 //	Failed        terminal frame at once, [DONE]
-//	TimedOut      terminal frame at expiry, then [DONE]; what cleans up after tools belongs between the two
-//	ShutDown      terminal frame and [DONE] at the drain; what cleans up after tools belongs after them
+//	TimedOut      terminal frame at expiry, MCP cleanup, [DONE]
+//	ShutDown      terminal frame and [DONE] at the drain
 //	Disconnected  nothing
+//
+// Where it is not said here, MCP cleanup comes after all of it.
 //
 // The run's context was cancelled before any of it. What the model said before the ending is still written.
 func (o *stream) finish() {
@@ -108,6 +123,10 @@ func (o *stream) finish() {
 	}
 	o.drain()
 	o.terminal(ending)
+	if ending.How == run.TimedOut {
+		o.x.returnTools()
+		o.x.server.boundWrite(o.x.conn) // the cleanup may have taken all the time there was
+	}
 	o.write(doneFrame)
 }
 

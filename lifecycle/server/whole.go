@@ -15,6 +15,10 @@ func (x *exchange) whole(q *chatRequest) {
 	x.start(q.conversation())
 	text, finished := x.gather()
 	ending := x.run.Ending()
+	if ending.How == run.TimedOut {
+		x.returnTools()
+		x.server.boundWrite(x.conn) // as for a stream
+	}
 	switch ending.How {
 	case run.Disconnected:
 	case run.Completed:
