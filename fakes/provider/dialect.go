@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"encoding/json"
 	"net/http"
 
 	"github.com/stallwright/stallwright/fakes/script"
@@ -26,9 +27,18 @@ type Validator interface {
 type Request struct {
 	Model   string
 	Stream  bool
-	Attempt int    // the client's own retry count plus one, 0 where it does not say
-	Fixed   []byte // when not nil: the JSON that answers the request with no program, such as a list of models
-	Status  int    // the HTTP status of Fixed, 200 when 0; one from 400 leaves the request to any other dialect that knows more
+	Attempt int      // the client's own retry count plus one, 0 where it does not say
+	Results []Result // of tools, behind the model's last answer
+	Fixed   []byte   // when not nil: the JSON that answers the request with no program, such as a list of models
+	Status  int      // the HTTP status of Fixed, 200 when 0; one from 400 leaves the request to any other dialect that knows more
+}
+
+// Result is what a request tells the model of a tool call.
+type Result struct {
+	ID   string // of the call; its name where the dialect has no ids
+	Text string // the JSON of it, where it is no text
+	// Failed is the flag that it is an error's, in the dialects that have one.
+	Failed bool
 }
 
 // Answer renders one answer. It is used by one goroutine, may keep state between frames (ids, which block is open),
@@ -45,4 +55,25 @@ type Answer interface {
 	// Body is the JSON of an answer in one piece: what the steps say when status is below 400 (Text, Think, Tool,
 	// Usage, Finish, Error; others are left out), else the dialect's error for that status.
 	Body(status int, said []script.Step) []byte
+}
+
+// PlainText is the text of a message's content: a JSON string, or the texts of a list of parts put together; any other JSON as it is.
+func PlainText(content json.RawMessage) string {
+	var text string
+	if json.Unmarshal(content, &text) == nil {
+		return text
+	}
+	var parts []struct {
+		Text *string `json:"text"`
+	}
+	if json.Unmarshal(content, &parts) != nil {
+		return string(content)
+	}
+	for _, p := range parts {
+		if p.Text == nil {
+			return string(content)
+		}
+		text += *p.Text
+	}
+	return text
 }

@@ -24,6 +24,7 @@ import (
 // Lane is the lane of a provider's events. Their Ref is #1 for the first request of a session, and so on. Kinds are:
 //
 //	request     method, path, model, stream, attempt, and the exchanges under way, this one included
+//	told        the id and the text of a tool's result that the request gives the model, and whether it is flagged as an error
 //	violation   no program fits, or the request or a step cannot be done, or a step does nothing on this wire: what was
 //	            expected, or which step and why
 //	refused     the status and why, of a request that a strict session does not take

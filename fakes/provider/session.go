@@ -88,6 +88,13 @@ func (p *Provider) take(r *http.Request, body []byte, got recognised, arrived ti
 	// The query is left out: some dialects carry the key in it.
 	line := fmt.Sprintf("%.20s %.200s", r.Method, r.URL.Path)
 	pl.record("request", fmt.Sprintf("%s model=%.200s stream=%t attempt=%d open=%d", line, req.Model, req.Stream, req.Attempt, len(s.current)+1))
+	for _, result := range req.Results {
+		flag := ""
+		if result.Failed {
+			flag = " (is an error)"
+		}
+		pl.record("told", fmt.Sprintf("%.200s %.1000s%s", result.ID, result.Text, flag))
+	}
 	if got.answer == nil {
 		why := fmt.Sprintf("no dialect recognises %s with a body of %d bytes", line, len(body))
 		if got.tooLong {

@@ -48,7 +48,7 @@ func (d Dialect) Recognise(r *http.Request, body []byte) (provider.Request, prov
 	if json.Unmarshal(body, &in) != nil {
 		return provider.Request{}, nil
 	}
-	req := provider.Request{Model: in.Model, Stream: in.Stream}
+	req := provider.Request{Model: in.Model, Stream: in.Stream, Results: results(body)}
 	if n, err := strconv.Atoi(r.Header.Get("X-Stainless-Retry-Count")); err == nil && n >= 0 {
 		req.Attempt = n + 1
 	}

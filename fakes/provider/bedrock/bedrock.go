@@ -45,7 +45,7 @@ func (d Dialect) Recognise(r *http.Request, body []byte) (provider.Request, prov
 	sum := fnv.New64a() // ids follow from the request, so that a replay has the same
 	sum.Write([]byte(path))
 	sum.Write(body)
-	return provider.Request{Model: model, Stream: stream, Attempt: attempt(r.Header.Get("Amz-Sdk-Request"))},
+	return provider.Request{Model: model, Stream: stream, Attempt: attempt(r.Header.Get("Amz-Sdk-Request")), Results: results(body)},
 		&answer{dialect: d, model: model, sum: sum.Sum64(), began: time.Now(), input: max(1, len(body)/4)}
 }
 

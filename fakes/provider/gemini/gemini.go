@@ -61,6 +61,7 @@ func (d Dialect) Recognise(r *http.Request, body []byte) (provider.Request, prov
 	if json.Unmarshal(body, &in) != nil {
 		return provider.Request{}, nil
 	}
+	req.Results = results(body)
 	sum := fnv.New64a() // ids follow from the request, so that a replay has the same
 	sum.Write([]byte(path))
 	sum.Write(body)

@@ -49,7 +49,7 @@ func (d Dialect) Recognise(r *http.Request, body []byte) (provider.Request, prov
 		return provider.Request{}, nil
 	}
 	stream := in.Stream == nil || *in.Stream
-	return provider.Request{Model: in.Model, Stream: stream}, &answer{
+	return provider.Request{Model: in.Model, Stream: stream, Results: results(body)}, &answer{
 		model: in.Model, chat: chat, silent: string(in.Think) == "false",
 	}
 }

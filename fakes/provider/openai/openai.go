@@ -54,7 +54,7 @@ func (d Dialect) Recognise(r *http.Request, body []byte) (provider.Request, prov
 	if name := deployment(r.URL.Path); name != "" && d.Flavour == Azure {
 		in.Model = name
 	}
-	req := provider.Request{Model: in.Model, Stream: in.Stream}
+	req := provider.Request{Model: in.Model, Stream: in.Stream, Results: results(in.Messages)}
 	if n, err := strconv.Atoi(r.Header.Get("X-Stainless-Retry-Count")); err == nil && n >= 0 {
 		req.Attempt = n + 1
 	}

@@ -74,7 +74,7 @@ func (d Dialect) Recognise(r *http.Request, body []byte) (provider.Request, prov
 	if counts {
 		return provider.Request{Model: in.Model, Fixed: []byte(`{"object":"response.input_tokens","input_tokens":` + strconv.Itoa(in.tokens()) + `}`)}, nil
 	}
-	req := provider.Request{Model: in.Model, Stream: in.Stream}
+	req := provider.Request{Model: in.Model, Stream: in.Stream, Results: results(in.Input)}
 	if n, err := strconv.Atoi(r.Header.Get("X-Stainless-Retry-Count")); err == nil && n >= 0 {
 		req.Attempt = n + 1
 	}
