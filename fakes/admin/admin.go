@@ -1,4 +1,4 @@
-// Package admin lets test suites of any language steer a fake provider over HTTP: load scripts, open gates, read and
+// Package admin lets test suites of any language steer a fake over HTTP: load scripts, open gates, read and
 // follow timelines.
 package admin
 
@@ -14,7 +14,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/stallwright/stallwright/fakes/provider"
 	"github.com/stallwright/stallwright/fakes/script"
 	"github.com/stallwright/stallwright/fakes/timeline"
 )
@@ -53,12 +52,10 @@ const writeTime = 30 * time.Second
 // Errors are JSON: {"errors": [{"message": …}]}, with line, column and hint for those of a script. Requests that name
 // another host, or come from a web page of another site, are refused; with AnyHost such a page may read, and no more.
 //
-// It must open and release all sessions of its Provider, which has no Fallback. A Provider that has it for its Other
-// reserves Prefix for it: it would refuse a script that holds a marker else. Set the fields before the first use; it is
-// safe for concurrent use.
+// Set the fields before the first use; it is safe for concurrent use.
 type Handler struct {
-	Provider *provider.Provider
-	AnyHost  bool // other names than those of loopback are fine
+	Fake    Fake
+	AnyHost bool // other names than those of loopback are fine
 
 	MaxBody     int64 // bytes of a script, 1 MiB when 0
 	MaxSessions int   // open at once, 1,000 when 0
@@ -69,18 +66,17 @@ type Handler struct {
 	mu       sync.Mutex
 	closed   bool
 	sessions map[string]*session
-	first    *script.File
+	first    *Script
 }
 
-// session is one of the provider's, as long as it is open. Its fields are guarded by the handler's mutex, or do not
+// session is one of the fake's, as long as it is open. Its fields are guarded by the handler's mutex, or do not
 // change.
 type session struct {
 	marker   string
-	file     script.File
+	script   Script
 	timeline *timeline.Timeline
 	gates    *script.Gates
-	awaited  []string // gates, sorted
-	ending   bool     // somebody releases it
+	ending   bool // somebody releases it
 }
 
 var (
@@ -90,11 +86,11 @@ var (
 )
 
 // Begin opens the session of requests without a marker. A reset opens it again.
-func (h *Handler) Begin(f script.File) error {
+func (h *Handler) Begin(what Script) error {
 	h.mu.Lock()
-	h.first = &f
+	h.first = &what
 	h.mu.Unlock()
-	_, err := h.open("", f, false)
+	_, err := h.open("", what, false)
 	return err
 }
 
@@ -118,13 +114,8 @@ func (h *Handler) Close() error {
 	return nil
 }
 
-func (h *Handler) open(marker string, f script.File, strict bool) (*session, error) {
-	s := &session{marker: marker, file: f, timeline: timeline.New(), gates: new(script.Gates)}
-	names := map[string]bool{}
-	for _, p := range f.Programs {
-		gates(names, p.Steps)
-	}
-	s.awaited = slices.Sorted(maps.Keys(names))
+func (h *Handler) open(marker string, what Script, strict bool) (*session, error) {
+	s := &session{marker: marker, script: what, timeline: timeline.New(), gates: new(script.Gates)}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	most := h.MaxSessions
@@ -139,8 +130,7 @@ func (h *Handler) open(marker string, f script.File, strict bool) (*session, err
 	case len(h.sessions) >= most:
 		return nil, errFull
 	}
-	played := &provider.Session{Script: f.Programs, Seed: f.Seed, Timeline: s.timeline, Gates: s.gates, Strict: strict}
-	if err := h.Provider.Open(marker, played); err != nil {
+	if err := what.Open(marker, Session{s.timeline, s.gates, strict}); err != nil {
 		return nil, err
 	}
 	if h.sessions == nil {
@@ -153,18 +143,6 @@ func (h *Handler) open(marker string, f script.File, strict bool) (*session, err
 	return s, nil
 }
 
-// gates collects the names of the gates that steps await.
-func gates(names map[string]bool, steps []script.Step) {
-	for _, step := range steps {
-		switch step := step.(type) {
-		case script.Await:
-			names[step.Gate] = true
-		case script.Repeat:
-			gates(names, step.Steps)
-		}
-	}
-}
-
 // release ends a session, and waits for its exchanges. It returns false when there is none, or another call ends it.
 func (h *Handler) release(marker string) (unplayed []string, ok bool) {
 	h.mu.Lock()
@@ -173,11 +151,10 @@ func (h *Handler) release(marker string) (unplayed []string, ok bool) {
 		h.mu.Unlock()
 		return nil, false
 	}
-	// Its marker stays taken until the provider has let go of it.
+	// Its marker stays taken until the fake has let go of it.
 	s.ending = true
 	h.mu.Unlock()
-	unplayed = h.Provider.Waiting(marker)
-	unplayed = append(unplayed, h.Provider.Release(marker)...)
+	unplayed = h.Fake.Release(marker)
 	for _, what := range unplayed {
 		s.timeline.Add(Lane, "", "unplayed", what)
 	}

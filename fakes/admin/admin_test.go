@@ -39,7 +39,7 @@ type world struct {
 func serve(t *testing.T, l net.Listener, dial func(ctx context.Context, network, addr string) (net.Conn, error), h *admin.Handler, f func(w *world)) {
 	t.Helper()
 	p := &provider.Provider{Dialects: []provider.Dialect{openai.Dialect{}}, Other: h, Reserved: admin.Prefix}
-	h.Provider = p
+	h.Fake = admin.Provider{Provider: p}
 	served := make(chan error, 1)
 	go func() { served <- p.Serve(l) }()
 	transport := &http.Transport{DialContext: dial}
@@ -363,7 +363,7 @@ func TestAResetBringsBackTheFirstScript(t *testing.T) {
 	inBubble(t, func(w *world) {
 		var told []string
 		w.handler.Opened = func(marker string, _ *timeline.Timeline) { told = append(told, marker) }
-		require.NoError(t, w.handler.Begin(script.File{Programs: script.Script{script.Answer("at first")}}))
+		require.NoError(t, w.handler.Begin(admin.Provider{Provider: w.p}.Script(script.File{Programs: script.Script{script.Answer("at first")}})))
 		require.Contains(t, w.said(""), "at first")
 		w.must("POST", "/_stallwright/scripts", `[text: replaced, done]`)
 		require.Contains(t, w.said(""), "replaced")
@@ -596,6 +596,6 @@ func TestNothingOpensAfterClose(t *testing.T) {
 		require.NoError(t, w.handler.Close())
 		status, answer := w.send("POST", "/_stallwright/scripts", gated)
 		require.Equal(t, http.StatusServiceUnavailable, status, answer)
-		require.ErrorIs(t, w.handler.Begin(script.File{Programs: script.Script{script.Answer("x")}}), net.ErrClosed)
+		require.ErrorIs(t, w.handler.Begin(admin.Provider{Provider: w.p}.Script(script.File{Programs: script.Script{script.Answer("x")}})), net.ErrClosed)
 	})
 }

@@ -114,7 +114,7 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request) (any, *failure)
 func (h *Handler) health(http.ResponseWriter, *http.Request) (any, *failure) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return map[string]any{"status": "ok", "sessions": len(h.sessions), "strays": h.Provider.Strays()}, nil
+	return map[string]any{"status": "ok", "sessions": len(h.sessions), "strays": h.Fake.Strays()}, nil
 }
 
 // entry is a session in the list of them.
@@ -136,7 +136,7 @@ func (h *Handler) list(http.ResponseWriter, *http.Request) (any, *failure) {
 }
 
 func (s *session) entry() entry {
-	return entry{Marker: s.marker, About: s.file.About, Programs: len(s.file.Programs), Gates: append([]string{}, s.awaited...)}
+	return entry{Marker: s.marker, About: s.script.About, Programs: s.script.Programs, Gates: append([]string{}, s.script.Gates...)}
 }
 
 func (h *Handler) load(w http.ResponseWriter, r *http.Request) (any, *failure) {
@@ -157,7 +157,7 @@ func (h *Handler) load(w http.ResponseWriter, r *http.Request) (any, *failure) {
 			return nil, fail(http.StatusBadRequest, "strict is %.200q: want true or false", given)
 		}
 	}
-	f, err := script.Parse("script", body)
+	what, err := h.Fake.Read("script", body)
 	if problems, ok := errors.AsType[script.Problems](err); ok {
 		no := &failure{status: http.StatusBadRequest}
 		for _, p := range problems {
@@ -168,14 +168,11 @@ func (h *Handler) load(w http.ResponseWriter, r *http.Request) (any, *failure) {
 	if err != nil {
 		return nil, fail(http.StatusBadRequest, "%v", err)
 	}
-	if f.Connections != (script.Connections{}) {
-		return nil, fail(http.StatusBadRequest, "connections belong to the whole fake: start it with them")
-	}
 	marker := r.URL.Query().Get("marker")
 	if marker == "" {
 		h.release("")
 	}
-	s, err := h.open(marker, f, strict)
+	s, err := h.open(marker, what, strict)
 	switch {
 	case errors.Is(err, errTaken):
 		return nil, fail(http.StatusConflict, "%v", err)
@@ -221,8 +218,8 @@ func (h *Handler) gate(_ http.ResponseWriter, r *http.Request) (any, *failure) {
 		return nil, no
 	}
 	name := strings.TrimPrefix(r.URL.Path, Prefix+"gates/")
-	if !slices.Contains(s.awaited, name) {
-		return nil, fail(http.StatusNotFound, "no step awaits the gate %.200q; those that are awaited: %.1000s", name, strings.Join(s.awaited, ", "))
+	if !slices.Contains(s.script.Gates, name) {
+		return nil, fail(http.StatusNotFound, "no step awaits the gate %.200q; those that are awaited: %.1000s", name, strings.Join(s.script.Gates, ", "))
 	}
 	// Recorded first, so that what follows from it stands behind it.
 	e := s.timeline.Add(Lane, "", "open", name)

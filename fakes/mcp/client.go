@@ -56,8 +56,7 @@ func (f *Fake) newClient(owner *session, revision string) (*peer, *fatal) {
 		return nil, &fatal{status: 503, code: codeInternal, why: fmt.Sprintf("above %d sessions", f.maxPeers()), honest: true}
 	}
 	p := newPeer(revision, true)
-	f.made++
-	p.id = fmt.Sprintf("session-%d", f.made)
+	p.id = f.sessionID()
 	f.open(p, owner)
 	return p, nil
 }
@@ -74,6 +73,12 @@ func (f *Fake) session(id string, owner *session) (*peer, *fatal) {
 		return nil, &fatal{status: 400, code: codeRequest, why: "no Mcp-Session-Id"}
 	}
 	if p := f.known(id, owner); p != nil {
+		return p, nil
+	}
+	if f.Adopt && len(f.peers) < f.maxPeers() {
+		p := newPeer(owner.Script.legacy()[0], true)
+		p.id = id
+		f.open(p, owner)
 		return p, nil
 	}
 	return nil, &fatal{status: 404, code: codeRequest, why: fmt.Sprintf("no session %.100q", id), honest: true}

@@ -89,6 +89,10 @@ func (d dice) fill(v reflect.Value, entry string) {
 			d.fill(field, "SESSIONS")
 		case *List:
 			d.fill(field, "LIST")
+		case *Process:
+			d.fill(field, "PROCESS")
+		case *Exit:
+			d.fill(field, "exit")
 		case *Progress:
 			d.fill(field, "progress")
 		case *Result:

@@ -44,6 +44,8 @@ import (
 //	session     opened, deleted, expired or lost: its id, and how many are open
 //	refused     the HTTP status and why
 //	connection  what was done to a connection outside of any request
+//	start, exit a process over stdio came to its life, which of them, or to its end: its code, its signal, or unannounced
+//	eof, signal what a process tells of itself: its input has ended, the name of a signal that it got
 //	violation   what the client has done that its revision forbids, or what a step cannot do
 //	stall …     a fault struck: its kind
 //	crash       the server has died, as far as its clients can tell
@@ -61,6 +63,9 @@ type Fake struct {
 	Name     string   // of the server, where several play; also what it calls itself
 	Fallback *Session // the session without a marker; nil refuses all that needs one
 
+	Sessions string // what session ids begin with, session- when empty
+	Adopt    bool   // an id that was not given out is taken for a session's: for a fake that takes the place of an earlier one
+
 	Path       string        // of Streamable HTTP, /mcp when empty; that of HTTP+SSE is /sse and /messages
 	MaxBody    int64         // bytes of one message, 8 MiB when 0
 	MaxConns   int           // connections open at once under Serve, 4096 when 0; more are closed when accepted
@@ -68,7 +73,8 @@ type Fake struct {
 	MaxCalls   int           // requests being answered at once, in one session, 10,000 when 0; more are refused
 	HeaderTime time.Duration // for a request's head to arrive under Serve, and three times that for any body; 10 s when 0
 
-	Connections script.Connections // what Serve does with connections; Streams means nothing here
+	Front       func(own http.Handler) http.Handler // what stands before it under Serve; nil is nothing
+	Connections script.Connections                  // what Serve does with connections; Streams means nothing here
 
 	mu       sync.Mutex
 	closed   bool
@@ -80,6 +86,7 @@ type Fake struct {
 	others   int              // GETs, DELETEs and notifications that were played, and event streams with ids
 	pipes    map[*pipe]context.CancelFunc
 	piped    int                // pipes until now
+	children int                // processes until now
 	resumed  map[string]*replay // by their names
 	finished []string           // of resumed, those whose calls have ended
 
@@ -90,7 +97,7 @@ type Fake struct {
 	server   *http.Server
 	queue    *queue
 	calls    sync.WaitGroup
-	serving  sync.WaitGroup // calls of Serve and ServeStdio, their connections until they have a server, event streams
+	serving  sync.WaitGroup // calls of Serve, ServeStdio and ServeChild, their connections until they have a server, event streams
 	tracked  sync.WaitGroup // connections that net/http has
 }
 
@@ -200,6 +207,11 @@ func (f *Fake) over() chan struct{} {
 		f.done = make(chan struct{})
 	}
 	return f.done
+}
+
+func (f *Fake) sessionID() string {
+	f.made++
+	return fmt.Sprintf("%s%d", cmp.Or(f.Sessions, "session-"), f.made)
 }
 
 func (f *Fake) path() string              { return cmp.Or(f.Path, "/mcp") }

@@ -150,6 +150,8 @@ func (c *call) step(step script.Step) error {
 		return c.close(s.Retry)
 	case Crash:
 		return c.crash()
+	case Exit:
+		return c.exit(s)
 	case StopReading:
 		if c.out == nil || c.out.pipe == nil {
 			c.record("violation", s.Kind()+" needs a pipe")

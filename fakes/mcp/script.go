@@ -63,7 +63,8 @@ type Manners struct {
 	EventIDs bool     `yaml:"event-ids,omitempty"` // on event streams, which a GET with Last-Event-ID resumes
 	List     List     `yaml:"list,omitempty"`
 	Endpoint Endpoint `yaml:"endpoint,omitempty"`
-	Banner   string   `yaml:"banner,omitempty"` // what stands on a pipe before the first message
+	Banner   string   `yaml:"banner,omitempty"`  // what stands on a pipe before the first message
+	Process  Process  `yaml:"process,omitempty"` // of a server over stdio
 }
 
 // Answers says what the body of an HTTP answer is.

@@ -24,7 +24,11 @@ func (f *Fake) Serve(l net.Listener) error {
 	}
 	f.over()
 	if f.server == nil {
-		f.server = &http.Server{Handler: f, ReadHeaderTimeout: f.headerTime(), ConnState: f.track}
+		var front http.Handler = f
+		if f.Front != nil {
+			front = f.Front(f)
+		}
+		f.server = &http.Server{Handler: front, ReadHeaderTimeout: f.headerTime(), ConnState: f.track}
 		f.queue = &queue{addr: l.Addr(), conns: make(chan net.Conn), done: make(chan struct{})}
 		f.listens, f.conns = map[net.Listener]struct{}{}, map[*conn]struct{}{}
 		server, queue := f.server, f.queue

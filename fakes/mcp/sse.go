@@ -21,8 +21,7 @@ func (f *Fake) openEvents(w http.ResponseWriter, r *http.Request, owner *session
 	p.stream = true
 	c := f.scripted(getMethod, nil, p, owner)
 	f.mu.Lock()
-	f.made++
-	p.id = fmt.Sprintf("session-%d", f.made)
+	p.id = f.sessionID()
 	if len(f.peers) < f.maxPeers() || c != nil {
 		f.record(owner, f.Name, "get", p.id)
 		f.open(p, owner)

@@ -59,19 +59,30 @@ func (p *pipe) close() bool {
 // ServeStdio answers one client, whose messages are the lines of r, with lines on w. It returns when r ends, when ctx
 // does or at Close, and closes both where they can be closed: without that a read or a write that is under way holds it.
 func (f *Fake) ServeStdio(ctx context.Context, r io.Reader, w io.Writer) error {
+	return f.serveStdio(ctx, r, w, newPeer("", true), func() {
+		for _, end := range []any{r, w} {
+			if c, ok := end.(io.Closer); ok {
+				c.Close()
+			}
+		}
+	})
+}
+
+// serveStdio answers one client. When that is over, end is called, which unblocks what reads and writes.
+func (f *Fake) serveStdio(ctx context.Context, r io.Reader, w io.Writer, p *peer, end func()) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	f.mu.Lock()
 	owner := f.owner()
 	if f.closed || owner == nil {
 		f.mu.Unlock()
+		end()
 		return errClosed
 	}
 	over := f.over()
 	f.serving.Add(1)
 	f.piped++
 	f.record(owner, f.Name, "connect", fmt.Sprintf("pipe %d", f.piped))
-	p := newPeer("", true)
 	note := func(kind, detail string) { f.record(owner, f.Name, kind, detail) }
 	out := &pipe{w: w, done: ctx.Done(), note: note}
 	p.listen = &stream{framing: lines, pipe: out, jobs: make(chan job), gone: ctx.Done(), note: note}
@@ -84,23 +95,23 @@ func (f *Fake) ServeStdio(ctx context.Context, r io.Reader, w io.Writer) error {
 
 	var working sync.WaitGroup
 	working.Go(p.listen.serve)
-	working.Go(func() { // closes what is blocked
+	working.Go(func() {
 		select {
 		case <-ctx.Done():
 		case <-over:
 		}
 		stop()
-		if c, ok := r.(io.Closer); ok {
-			c.Close()
-		}
-		out.close()
+		end()
 	})
-	if banner := owner.Script.Manners.Banner; banner != "" {
-		p.listen.do(ctx.Done(), func() error { return out.write([]byte(banner)) })
-	}
-	err := f.lines(ctx, r, p, owner)
-	if ctx.Err() == nil {
-		f.record(owner, f.Name, "left", "fin")
+	err := f.born(ctx, owner, out)
+	if err == nil {
+		if banner := owner.Script.Manners.Banner; banner != "" {
+			p.listen.do(ctx.Done(), func() error { return out.write([]byte(banner)) })
+		}
+		err = f.lines(ctx, r, p, owner)
+		if ctx.Err() == nil {
+			f.record(owner, f.Name, "left", "fin")
+		}
 	}
 	stop()
 	f.mu.Lock()

@@ -10,7 +10,7 @@ import (
 // Steps lists every step that a program may have, those of fakes/script and faults included, with no values in it.
 func Steps() []script.Step {
 	return []script.Step{
-		Progress{}, Log{}, Notify{}, Ask{}, Result{}, Error{}, EndStream{}, AwaitCancel{}, Effect{}, StopReading{}, Crash{},
+		Progress{}, Log{}, Notify{}, Ask{}, Result{}, Error{}, EndStream{}, AwaitCancel{}, Effect{}, StopReading{}, Crash{}, Exit{},
 		script.Headers{}, script.Raw{}, script.Comment{}, script.Pause{}, script.Await{}, script.Open{}, script.Repeat{},
 		fault.Stall{}, fault.Cut{}, fault.Reset{}, fault.HalfClose{}, fault.Drip{}, fault.Split{}, fault.Status{}, fault.Garble{},
 	}

@@ -22,7 +22,8 @@ func (s Script) Validate() error {
 		}
 	}
 	m := s.Manners
-	for _, err := range []error{c.spelled(m, "MANNERS"), c.spelled(m.OnCancel, "CANCEL"), notBefore("for", m.Lives.For), notBefore("changed", m.List.Changed)} {
+	for _, err := range []error{c.spelled(m, "MANNERS"), c.spelled(m.OnCancel, "CANCEL"), notBefore("for", m.Lives.For), notBefore("changed", m.List.Changed),
+		c.spelled(m.Process, "PROCESS"), c.spelled(m.Process.Dies, "exit"), m.Process.validate()} {
 		if err != nil {
 			return fmt.Errorf("mcp: manners: %w", err)
 		}
@@ -128,6 +129,8 @@ func (c checker) step(step script.Step) error {
 		return sized(s)
 	case EndStream:
 		return notBefore("retry", s.Retry)
+	case Exit:
+		return s.validate()
 	case StopReading:
 		return notBefore("for", s.For)
 	default:

@@ -20,7 +20,7 @@ func language() script.Language {
 		Forms: map[string]reflect.Type{
 			"FILE": reflect.TypeFor[fileForm](), "PROGRAM": reflect.TypeFor[programForm](), "WHEN": reflect.TypeFor[When](),
 			"CONNECTIONS": reflect.TypeFor[script.Connections](), "MANNERS": reflect.TypeFor[Manners](), "SESSIONS": reflect.TypeFor[Lives](),
-			"LIST": reflect.TypeFor[List](), "CANCEL": reflect.TypeFor[OnCancel](), "TOOL": reflect.TypeFor[Tool](),
+			"LIST": reflect.TypeFor[List](), "PROCESS": reflect.TypeFor[Process](), "CANCEL": reflect.TypeFor[OnCancel](), "TOOL": reflect.TypeFor[Tool](),
 		},
 	}
 }
@@ -90,6 +90,7 @@ func mappings() map[string]word {
 			"list":      says("how the list of tools is told"),
 			"endpoint":  choices("what the event stream of HTTP+SSE says first; where messages go when left out", NoEndpoint, ForeignEndpoint, TwoEndpoints),
 			"banner":    says("what stands on a pipe before the first message"),
+			"process":   says("how the child process behaves that is a server over stdio"),
 		}},
 		"SESSIONS": {About: "When sessions of Streamable HTTP end by themselves.", Keys: keys{
 			"for":     {About: "how long each lives; for ever when left out", Forever: true},
@@ -98,6 +99,14 @@ func mappings() map[string]word {
 		"LIST": {About: "How the list of tools is told.", Keys: keys{
 			"short":   says("how many tools the first tools/list names"),
 			"changed": says("how long after it a change is notified; never when left out"),
+		}},
+		"PROCESS": {About: "How the child process behaves that is a server over stdio. Where it is none, starts-after and dies alone mean anything.", Keys: keys{
+			"starts-after": says("how long it does nothing"),
+			"floods":       says("how many bytes it writes to standard error before its first message, at most 1 GiB"),
+			"dies":         says("how it ends at its start; it lives when left out"),
+			"ignores-eof":  says("it goes on when its input has ended"),
+			"ignores-term": says("it goes on after SIGTERM"),
+			"grandchild":   choices("a process that it starts, which holds its output and outlives it: in its process group, or in a session of its own", GrandchildStays, GrandchildLeaves),
 		}},
 		"CANCEL": {About: "What becomes of a call that is cancelled.", Keys: keys{
 			"do":    choices("what is done; stop when left out", Stop, Ignore, AnswerWell, AnswerError, AnswerTwice),
@@ -150,6 +159,9 @@ func steps() map[string]word {
 		"await-cancel": {About: "Waits until the call is cancelled."},
 		"effect":       {About: "Commits the tool's effect."},
 		"crash":        {About: "The server dies and is there again: connections are reset, pipes end, calls and sessions are forgotten."},
+		"exit": {About: "Ends the process that a server over stdio is.", Short: []string{"code"}, Keys: keys{
+			"code": says("its code; 0 when left out"), "signal": choices("or the signal that it dies of", "SIGKILL", "SIGTERM"), "stderr": says("what it says before, at most 16 KiB"),
+		}},
 		"stop-reading": {About: "Reads nothing more of a pipe.", Short: []string{"for"}, Keys: keys{"for": {About: "how long; for ever when left out", Forever: true}}},
 	}
 }

@@ -57,6 +57,9 @@ func Parse(name string, data []byte) (File, error) {
 	return f, nil
 }
 
+// Format gives a script file its usual layout, as [script.Format] does.
+func Format(name string, data []byte) ([]byte, error) { return script.FormatAs(name, data, Parse) }
+
 // Decode reads what stands at a node of a document, such as a case file's mcp, as Parse does; what is wrong is the
 // document's.
 func Decode(doc *script.Document, n ast.Node) File {

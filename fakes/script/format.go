@@ -14,8 +14,11 @@ import (
 // space behind dashes and colons, at most one blank line. Comments, the order of keys, the choice of short or long
 // forms, and what stands inside braces and texts stay as they are. The file must be valid: the error is that of
 // [Parse]. Should the new layout mean anything else, which it is checked for, that is an error too.
-func Format(name string, data []byte) ([]byte, error) {
-	f, err := Parse(name, data)
+func Format(name string, data []byte) ([]byte, error) { return FormatAs(name, data, Parse) }
+
+// FormatAs is Format for the files of another [Language], which read reads.
+func FormatAs[F any](name string, data []byte, read func(name string, data []byte) (F, error)) ([]byte, error) {
+	f, err := read(name, data)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +36,7 @@ func Format(name string, data []byte) ([]byte, error) {
 	}
 	l.block(doc.Body, 0)
 	out := []byte(l.draw())
-	again, err := Parse(name, out)
+	again, err := read(name, out)
 	if err != nil || !reflect.DeepEqual(f, again) || !slices.Equal(remarks(source), remarks(string(out))) {
 		line, column := place(doc.Body)
 		return nil, Problems{{File: name, Line: line, Column: column, Text: "its layout cannot be changed without changing what it says", Hint: "it is valid as it is"}}
