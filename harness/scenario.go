@@ -19,7 +19,7 @@ type Scenario struct {
 	Claim    string // a sentence in the present tense with the limit in it
 	Needs    []Feature
 	Alone    bool     // plays on a server of its own: it signals it, or counts what it holds
-	Anywhere bool     // plays whatever clocks the server has on
+	Anywhere bool     // plays whatever clocks the server has on, and on any MCP servers of ours
 	Dialects []string // the only ones that it is about; every one when nil
 	Variants []Variant
 	Play     func(*Trial) // scripts, acts and awaits, in a straight line; never judges
@@ -72,6 +72,8 @@ const (
 	Children     Feature = "children"     // child processes can be counted
 	CustomEvents Feature = "aura-events"  // aura.* events are sent
 	ErrorFrames  Feature = "error-frames" // a failed run's terminal frame says which clock or failure it was
+
+	SequentialTools Feature = "sequential-tools" // each tool call of a turn has ended before the next is announced
 )
 
 // Set says in what the server's settings differ from the usual for a variant. Variants with equal sets can share a
@@ -82,7 +84,9 @@ type Set struct {
 	NoStream     bool
 	NoHeartbeat  bool
 	NoGrace      bool
-	Dialect      string // that the server speaks to its model's provider, by the fake's name; [OpenAI] when empty
+	Tools        Tooling // the MCP servers that it has
+	Dialect      string  // that the server speaks to its model's provider, by the fake's name; [OpenAI] when empty
+	Connect      bool    // the limit of connecting to MCP servers is the window; else it is long, since a child takes its time to start
 }
 
 // OpenAI is the dialect of Chat Completions. It is meant where none is named, also in the IDs of cases.
@@ -95,6 +99,7 @@ type Windows struct {
 	Straggler                                 time.Duration // from the drain to phase 3
 	Abort                                     time.Duration // how long phase 3 waits
 	Cleanup                                   time.Duration
+	Connect                                   time.Duration // to an MCP server, until its tools are known
 	LastWrite                                 time.Duration
 	Flush                                     time.Duration
 }
@@ -105,7 +110,7 @@ func Production() Windows {
 	return Windows{
 		FirstChunk: 90 * time.Second, Inactivity: 40 * time.Second, Stream: 15 * time.Minute, Heartbeat: 15 * time.Second,
 		Shutdown: 30 * time.Second, Straggler: 5 * time.Second, Abort: 400 * time.Millisecond, Cleanup: 5 * time.Second,
-		LastWrite: 5 * time.Second, Flush: 5 * time.Second,
+		LastWrite: 5 * time.Second, Flush: 5 * time.Second, Connect: 10 * time.Second,
 	}
 }
 
@@ -114,7 +119,7 @@ func Short() Windows {
 	return Windows{
 		FirstChunk: 1600 * time.Millisecond, Inactivity: 1100 * time.Millisecond, Stream: 4500 * time.Millisecond, Heartbeat: 500 * time.Millisecond,
 		Shutdown: 800 * time.Millisecond, Straggler: 400 * time.Millisecond, Abort: 100 * time.Millisecond, Cleanup: 400 * time.Millisecond,
-		LastWrite: 400 * time.Millisecond, Flush: 400 * time.Millisecond,
+		LastWrite: 400 * time.Millisecond, Flush: 400 * time.Millisecond, Connect: 450 * time.Millisecond,
 	}
 }
 
@@ -139,6 +144,9 @@ func (w Windows) With(s Set) Windows {
 	}
 	if s.NoGrace {
 		w.Shutdown = 0
+	}
+	if !s.Connect && w.Connect > 0 {
+		w.Connect = max(w.Connect, Production().Connect)
 	}
 	return w
 }

@@ -29,6 +29,8 @@ type Stage struct {
 
 	Timeline *timeline.Timeline
 	Provider *provider.Provider
+	Tools    []ToolServer // the MCP servers of the server under test
+	Apart    bool         // the trial has the server under test, and so the MCP servers, to itself
 	Dial     func(ctx context.Context, network, addr string) (net.Conn, error)
 	Address  string // of the server under test
 	Base     string // path before /v1
@@ -64,6 +66,8 @@ type Target struct {
 	Features []Feature // what it claims
 	Dialects []string  // what it can speak to its model's provider, by the fake's names; each case is played on every one
 	Flavours []string  // of Chat Completions, besides: played when asked for
+	// Execution is passed on to its [Setup].
+	Execution string
 	// Start starts it in this process; nil when it cannot.
 	Start func(Setup) (Server, error)
 	// Command says how to start it as a child process; nil when it cannot.
@@ -75,12 +79,18 @@ type Target struct {
 // Setup is what a server under test is told at its start.
 type Setup struct {
 	Windows  Windows
-	Provider string // base URL of the fake provider, such as http://provider.test/v1
-	Dialect  string // what the server is to speak to it, by the fake's name for it; openai when empty
+	Provider string       // base URL of the fake provider, such as http://provider.test/v1
+	Dialect  string       // what the server is to speak to it, by the fake's name for it; openai when empty
+	Tools    []ToolServer // the MCP servers that it has
+	// Execution says how a server that can be told executes the tool calls of one turn: sequential, batched, concurrent or
+	// concurrent-fifo. Its own way when empty.
+	Execution string
 	// The rest is for a server in this process.
 	Listener net.Listener
 	Dial     func(ctx context.Context, network, addr string) (net.Conn, error)
 	Log      io.Writer // JSON lines
+	// Pipe stands for a child process over stdio: the other end of it plays the MCP server of that name.
+	Pipe func(server string) (net.Conn, error)
 }
 
 // Command is a child process.
@@ -105,5 +115,5 @@ func (t Target) Unclaimed() map[Feature]Lack {
 
 // Features lists every feature.
 func Features() []Feature {
-	return []Feature{Streaming, NonStreaming, Signals, LogFields, FaultHooks, Goroutines, Files, Sockets, Children, CustomEvents, ErrorFrames}
+	return []Feature{Streaming, NonStreaming, Signals, LogFields, FaultHooks, Goroutines, Files, Sockets, Children, CustomEvents, ErrorFrames, SequentialTools}
 }

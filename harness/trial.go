@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/stallwright/stallwright/fakes/fault"
+	"github.com/stallwright/stallwright/fakes/mcp"
 	"github.com/stallwright/stallwright/fakes/provider"
 	"github.com/stallwright/stallwright/fakes/script"
 	"github.com/stallwright/stallwright/fakes/timeline"
@@ -36,6 +37,7 @@ type Trial struct {
 	client *caller.Caller
 	gates  *script.Gates
 	script script.Script
+	tools  []mcp.Script // of the fake MCP servers, one each; nil until they are told
 
 	stopped  string         // why Play ended early
 	broke    string         // what panicked
@@ -204,6 +206,7 @@ func (t *Trial) Strike() {
 	if t.script != nil {
 		t.unplayed = t.Stage.Provider.Release(t.marker)
 	}
+	t.unplayed = append(t.unplayed, t.releaseTools()...)
 }
 
 // keep keeps the history so far.
@@ -260,8 +263,13 @@ func (t *Trial) unstruck(events []timeline.Event) []string {
 		}
 		faults(p.Steps, max(p.Times, 1), want)
 	}
+	return missing(want, ProviderLane, events)
+}
+
+// missing are the kinds of which a lane has fewer events than wanted.
+func missing(want map[string]int, lane string, events []timeline.Event) []string {
 	for _, e := range events {
-		if e.Lane == ProviderLane {
+		if e.Lane == lane {
 			want[e.Kind]--
 		}
 	}

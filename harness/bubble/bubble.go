@@ -78,7 +78,11 @@ func trial(target harness.Target, c harness.Case, seed uint64, bubble string) ve
 	var network memnet.Network
 	tl := timeline.New()
 	fake := &provider.Provider{Dialects: dialects.All()}
-	stage, err := open(target, c, &network, tl, fake)
+	kit, err := openTools(c, &network)
+	if err != nil {
+		return harness.Fell(c, seed, verdict.Error, verdict.Crash, "start", "the MCP servers did not start: "+err.Error())
+	}
+	stage, err := open(target, c, &network, tl, fake, kit)
 	if err != nil {
 		return harness.Fell(c, seed, verdict.Error, verdict.Crash, "start", "the server did not start: "+err.Error())
 	}
@@ -111,13 +115,14 @@ func trial(target harness.Target, c harness.Case, seed uint64, bubble string) ve
 	stage.Server.Signal("SIGTERM")
 	time.Sleep(settle)
 	fake.Close()
+	kit.Close()
 	network.Close()
 	time.Sleep(settle)
 	return trial.Judge()
 }
 
 // open starts the fake provider and the server under test.
-func open(target harness.Target, c harness.Case, network *memnet.Network, tl *timeline.Timeline, fake *provider.Provider) (*harness.Stage, error) {
+func open(target harness.Target, c harness.Case, network *memnet.Network, tl *timeline.Timeline, fake *provider.Provider, kit *harness.Toolkit) (*harness.Stage, error) {
 	atProvider, err := network.Listen("provider.test:80")
 	if err != nil {
 		return nil, err
@@ -130,15 +135,17 @@ func open(target harness.Target, c harness.Case, network *memnet.Network, tl *ti
 	windows := harness.Production().With(c.Variant.Set)
 	server, err := target.Start(harness.Setup{
 		Windows: windows, Provider: "http://provider.test/v1", Dialect: c.Dialect(), Listener: atAgent, Dial: network.DialContext,
+		Tools: kit.Servers, Pipe: pipes(kit, network), Execution: target.Execution,
 		Log: &harness.LogWriter{Timeline: tl},
 	})
 	if err != nil {
 		fake.Close()
+		kit.Close()
 		return nil, err
 	}
 	return &harness.Stage{
 		Virtual: true, Windows: windows, Usual: harness.Production(), Tick: time.Millisecond, Patience: patience, Rest: rest, Flood: 1 << 20,
-		Timeline: tl, Provider: fake, Dial: network.DialContext, Address: "agent.test:80",
+		Timeline: tl, Provider: fake, Tools: kit.Servers, Apart: true, Dial: network.DialContext, Address: "agent.test:80",
 		Settle: synctest.Wait, Server: server,
 	}, nil
 }

@@ -6,7 +6,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -35,7 +37,8 @@ type Ask struct {
 	Path   string // /v1/chat/completions
 	Prompt string
 	Stream bool
-	Body   string // sent as it is, in place of the prompt
+	Header map[string]string // besides the usual: credentials
+	Body   string            // sent as it is, in place of the prompt
 	// Hold keeps the answer unread until [Request.Read]: a reader that has stopped.
 	Hold bool
 }
@@ -247,6 +250,9 @@ func (r *Request) bytes() []byte {
 		host = r.caller.Address
 	}
 	head := fmt.Sprintf("%s %s%s HTTP/1.1\r\nHost: %s\r\nUser-Agent: stallwright\r\nAccept: text/event-stream, application/json\r\n", r.method(), r.caller.Base, r.path(), host)
+	for _, name := range slices.Sorted(maps.Keys(r.ask.Header)) {
+		head += name + ": " + r.ask.Header[name] + "\r\n"
+	}
 	if body != "" {
 		head += fmt.Sprintf("Content-Type: application/json\r\nContent-Length: %d\r\n", len(body))
 	}

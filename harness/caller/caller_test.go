@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 
@@ -139,6 +140,17 @@ func TestIdentifiersAreRecordedOnce(t *testing.T) {
 	require.Equal(t, []string{
 		"ask POST /v1/chat/completions, stream true", "status 200 text/event-stream", "session s-1", "id c-1", "text hi", "text hi", "end complete",
 	}, kinds(c))
+}
+
+func TestHeadersGoWithTheRequest(t *testing.T) {
+	sent := make(chan string, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { sent <- r.Header.Get("Authorization") }))
+	defer server.Close()
+	var d net.Dialer
+	c := &caller.Caller{Dial: d.DialContext, Address: server.Listener.Addr().String(), Timeline: timeline.New()}
+	r := c.Ask(caller.Ask{Prompt: "hello", Header: map[string]string{"Authorization": "Bearer anna"}})
+	require.Equal(t, "Bearer anna", <-sent)
+	r.Leave(caller.Close)
 }
 
 func TestAnHTMLAnswerIsGarbage(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -130,4 +131,39 @@ func look(ctx context.Context, client *http.Client, url string) error {
 		return fmt.Errorf("GET %s: %s", url, http.StatusText(resp.StatusCode))
 	}
 	return nil
+}
+
+// unfit says why a case cannot be played on an attached server, or "" when it can.
+func (r *run) unfit(h host, c harness.Case) string {
+	needs := c.Variant.Set.Tools
+	switch {
+	case needs != harness.NoTools && r.Tools == harness.NoTools:
+		return "the case needs MCP servers of stallwright's, and the server was not said to have any (--tools)"
+	case c.Scenario.Anywhere:
+		return ""
+	case needs != harness.NoTools && needs != r.Tools:
+		return fmt.Sprintf("the case needs the MCP servers %s, and the server has %s", needs, r.Tools)
+	}
+	return h.windows.Fits(c.Variant.Set)
+}
+
+// openTools starts the MCP servers that an attached server has.
+func (r *run) openTools() (*harness.Toolkit, error) {
+	at := orElse(r.ToolsListen, "127.0.0.1:0")
+	name, port, err := net.SplitHostPort(at)
+	if err != nil {
+		return nil, err
+	}
+	first, err := strconv.Atoi(port)
+	if err != nil {
+		return nil, err
+	}
+	next := first
+	return harness.OpenTools(r.Tools, true, r.Child, func(string) (net.Listener, error) {
+		l, err := net.Listen("tcp", net.JoinHostPort(name, strconv.Itoa(next)))
+		if first != 0 {
+			next++
+		}
+		return l, err
+	})
 }

@@ -36,9 +36,10 @@ type child struct {
 	folder    string
 	address   string
 	log       *journal
-	done      chan struct{} // closed when it was reaped
-	read      chan struct{} // closed when its log was read to the end
-	signalled atomic.Bool   // by a trial
+	done      chan struct{}    // closed when it was reaped
+	read      chan struct{}    // closed when its log was read to the end
+	signalled atomic.Bool      // by a trial
+	kit       *harness.Toolkit // its MCP servers; nil when it has none
 }
 
 var _ harness.Server = (*child)(nil)
@@ -229,6 +230,9 @@ func (c *child) stop() {
 	}
 	<-c.read
 	os.RemoveAll(c.folder)
+	if c.kit != nil {
+		c.kit.Close()
+	}
 }
 
 // journal takes a server's log: it keeps the end of it, finds the address, and passes lines on. It is safe for

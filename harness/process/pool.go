@@ -33,9 +33,15 @@ type Pool struct {
 	Instances int    // servers at once; [Instances] when 0
 	Parallel  int    // trials at once on a shared server; 16 when 0
 	Listen    string // address of the fake provider, 127.0.0.1:0 when empty; an attached server must know it
+	// Tools are the fake MCP servers that an attached server has, the first at ToolsListen and each other one port higher.
+	Tools       harness.Tooling
+	ToolsListen string
 	// Windows are the clocks of an attached server, and those of a started one before [harness.Windows.With] its
 	// set; those of [harness.Short] when nil, with no inactivity clock when attached.
-	Windows     *harness.Windows
+	Windows *harness.Windows
+	// Child starts a process that is a fake MCP server over stdio, with the address of its control connection as one more word. Cases
+	// with such servers are unavailable without it.
+	Child       []string
 	AllowRemote string        // a host besides this machine that may be attached to
 	Wait        time.Duration // for a server to be ready; 20 s when 0
 	CaseLimit   time.Duration // of wall time for one trial; when 0 five times the patience of its stage, 60 s for short windows
@@ -126,6 +132,7 @@ type host struct {
 	windows harness.Windows
 	usual   harness.Windows // before the set
 	child   *child          // nil when attached
+	kit     *harness.Toolkit
 }
 
 func (r *run) log(format string, args ...any) {
@@ -151,7 +158,7 @@ func (r *run) deliver(j harness.Job, res verdict.Result) {
 }
 
 // works finds the cases of jobs. What cannot be played at all is delivered here, and left out.
-func (r *run) works(jobs []harness.Job, unfit func(harness.Set) string) []work {
+func (r *run) works(jobs []harness.Job, unfit func(harness.Case) string) []work {
 	var out []work
 	for _, j := range jobs {
 		c, ok := r.Find(j.Case)
@@ -161,7 +168,7 @@ func (r *run) works(jobs []harness.Job, unfit func(harness.Set) string) []work {
 			continue
 		}
 		lacks := r.lacks(alone(c))
-		if why := unfit(c.Variant.Set); why != "" && !c.Scenario.Anywhere {
+		if why := unfit(c); why != "" {
 			// A feature that every case needs, so that the case is skipped as a whole.
 			const settings harness.Feature = "settings"
 			lacks[settings] = harness.Lack{Claimed: true, Why: why}
@@ -216,7 +223,13 @@ func (r *run) started(ctx context.Context, jobs []harness.Job) error {
 	shared := map[harness.Set][]work{}
 	var sets []harness.Set
 	var tasks, single []func(context.Context) error
-	for _, w := range r.works(jobs, func(harness.Set) string { return "" }) {
+	unfit := func(c harness.Case) string {
+		if r.Child == nil && slices.Contains(c.Variant.Set.Tools.Servers(), harness.StdioTools) {
+			return "there is no command for the processes that MCP servers over stdio are"
+		}
+		return ""
+	}
+	for _, w := range r.works(jobs, unfit) {
 		if alone(w.c) {
 			single = append(single, func(ctx context.Context) error { return r.alone(ctx, w) })
 			continue
@@ -269,13 +282,23 @@ func each(ctx context.Context, most int, tasks []func(context.Context) error) er
 }
 
 // start starts a server. The error is nil, and so is the child, when ctx ended meanwhile.
-func (r *run) start(ctx context.Context, subject string, s harness.Set) (*child, error) {
+func (r *run) start(ctx context.Context, subject string, s harness.Set, apart bool) (*child, error) {
 	if ctx.Err() != nil {
 		return nil, nil
 	}
-	c, err := startChild(ctx, r.Target.Command(harness.Setup{Windows: r.windows(s), Provider: r.provider, Dialect: s.Dialect}), r.wait())
+	kit, err := harness.OpenTools(s.Tools, !apart, r.Child, func(string) (net.Listener, error) { return net.Listen("tcp", "127.0.0.1:0") })
+	if err != nil {
+		return nil, fmt.Errorf("process: the MCP servers: %w", err)
+	}
+	c, err := startChild(ctx, r.Target.Command(harness.Setup{
+		Windows: r.windows(s), Provider: r.provider, Dialect: s.Dialect, Tools: kit.Servers, Execution: r.Target.Execution,
+	}), r.wait())
+	if err != nil {
+		kit.Close()
+	}
 	switch {
 	case err == nil:
+		c.kit = kit
 		r.log("server %d listens on %s", c.cmd.Process.Pid, c.address)
 		return c, nil
 	case ctx.Err() != nil:
@@ -303,13 +326,13 @@ const (
 // alone plays one case on a server of its own.
 func (r *run) alone(ctx context.Context, w work) error {
 	windows := r.windows(w.c.Variant.Set)
-	c, err := r.start(ctx, starting, w.c.Variant.Set)
+	c, err := r.start(ctx, starting, w.c.Variant.Set, true)
 	if c == nil {
 		return err
 	}
 	defer c.stop()
 	r.begin(w.Job)
-	r.deliver(w.Job, r.trial(w, host{address: c.address, windows: windows, usual: r.usual(), child: c}, true))
+	r.deliver(w.Job, r.trial(w, host{address: c.address, windows: windows, usual: r.usual(), child: c, kit: c.kit}, true))
 	return nil
 }
 
@@ -322,11 +345,11 @@ func (r *run) shared(ctx context.Context, set harness.Set, works []work) error {
 	windows := r.windows(set)
 	subject, barren := starting, 0
 	for len(works) > 0 {
-		c, err := r.start(ctx, subject, set)
+		c, err := r.start(ctx, subject, set, false)
 		if c == nil {
 			return err
 		}
-		finished, fallen, left := r.share(ctx, host{address: c.address, windows: windows, usual: r.usual(), child: c}, works)
+		finished, fallen, left := r.share(ctx, host{address: c.address, windows: windows, usual: r.usual(), child: c, kit: c.kit}, works)
 		died := c.ended()
 		c.stop()
 		if !died {
@@ -403,8 +426,14 @@ func (r *run) attached(ctx context.Context, jobs []harness.Job) error {
 		}
 		return err
 	}
+	kit, err := r.openTools()
+	if err != nil {
+		return targetError("the MCP servers", "choose another address for them, and tell it to the server", err)
+	}
+	defer kit.Close()
+	h.kit = kit
 	var together, apart []work
-	for _, w := range r.works(jobs, h.windows.Fits) {
+	for _, w := range r.works(jobs, func(c harness.Case) string { return r.unfit(h, c) }) {
 		if alone(w.c) {
 			apart = append(apart, w)
 		} else {

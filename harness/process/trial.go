@@ -36,6 +36,9 @@ func (r *run) trial(w work, h host, alone bool) (res verdict.Result) {
 	if w.c.Scenario.Anywhere {
 		stage.Patience = min(stage.Patience, plainPatience)
 	}
+	if h.kit != nil {
+		stage.Tools, stage.Apart = h.kit.Servers, alone && h.child != nil
+	}
 	if alone && h.child != nil {
 		stage.Server = h.child
 		stage.Census = func() map[harness.Feature]int { return census.Of(h.child.cmd.Process.Pid) }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,10 +20,17 @@ import (
 const Package = "github.com/stallwright/stallwright/lifecycle/"
 
 // Target is the reference server, in this process or, when executable is not empty, as `EXECUTABLE serve`.
-func Target(executable string) harness.Target {
+func Target(executable string) harness.Target { return Executing(executable, "") }
+
+// Executing is the reference with another way of executing the tool calls of one turn. Only the usual way claims to be sequential.
+func Executing(executable, execution string) harness.Target {
 	t := harness.Target{
 		Name: "reference", Features: harness.Features(), Start: start,
 		Dialects: []string{harness.OpenAI, "responses", "anthropic", "gemini", "ollama"}, Flavours: dialects.Flavours(),
+	}
+	if execution != "" && execution != "sequential" {
+		t.Execution = execution
+		t.Features = slices.DeleteFunc(t.Features, func(f harness.Feature) bool { return f == harness.SequentialTools })
 	}
 	if executable != "" {
 		t.Command = func(s harness.Setup) harness.Command { return command(executable, s) }
@@ -31,7 +39,8 @@ func Target(executable string) harness.Target {
 }
 
 // agentFile is the server's config with the fake's address in it.
-func agentFile(dialect, base string) string {
+func agentFile(s harness.Setup) string {
+	dialect, base := s.Dialect, s.Provider
 	provider := cmp.Or(dialects.Base(dialect), config.OpenAI)
 	host := strings.TrimSuffix(base, "/v1")
 	switch dialect {
@@ -45,8 +54,38 @@ func agentFile(dialect, base string) string {
 	if provider != dialect && provider == config.OpenAI && dialect != "" {
 		base = host + "/" + dialect + "/v1"
 	}
-	return fmt.Sprintf("[agent]\nname = \"reference\"\nsystem_prompt = \"You are the server under test.\"\n\n"+
-		"[agent.llm]\nprovider = %q\nmodel = \"stallwright\"\napi_key = \"not-a-key\"\nbase_url = %q\n", provider, base)
+	text := "[agent]\nname = \"reference\"\nsystem_prompt = \"You are the server under test.\"\n"
+	if s.Execution != "" {
+		text += fmt.Sprintf("tool_execution = %q\n", s.Execution)
+	}
+	text += fmt.Sprintf("\n[agent.llm]\nprovider = %q\nmodel = \"stallwright\"\napi_key = \"not-a-key\"\nbase_url = %q\n", provider, base)
+	for _, t := range s.Tools {
+		text += toolServer(t)
+	}
+	return text
+}
+
+// toolServer is the table of one MCP server. The client's Authorization goes on to those over HTTP.
+func toolServer(t harness.ToolServer) string {
+	table := "mcp.servers." + t.Name
+	switch t.Transport {
+	case harness.StdioTools:
+		command := t.Command
+		if command == nil { // in this process the pipe stands for it
+			command = []string{t.Name}
+		}
+		words := make([]string, len(command))
+		for i, w := range command {
+			words[i] = fmt.Sprintf("%q", w)
+		}
+		return fmt.Sprintf("\n[%s]\ntransport = \"stdio\"\ncmd = [%s]\nprotocol_version = %q\n", table, strings.Join(words, ", "), t.Transport.Revision())
+	case harness.SSETools:
+		return fmt.Sprintf("\n[%s]\ntransport = \"sse\"\nurl = %q\nprotocol_version = %q\nheaders_from_request = { Authorization = \"authorization\" }\n",
+			table, t.URL, t.Transport.Revision())
+	default:
+		return fmt.Sprintf("\n[%s]\ntransport = \"http_streamable\"\nurl = %q\nprotocol_version = %q\nheaders_from_request = { Authorization = \"authorization\" }\n",
+			table, t.URL, t.Transport.Revision())
+	}
 }
 
 // environment is what the server is told beside its config.
@@ -60,6 +99,7 @@ func environment(w harness.Windows) map[string]string {
 		"SHUTDOWN_STRAGGLER_SECS":        w.Straggler.String(),
 		"SHUTDOWN_ABORT_SECS":            w.Abort.String(),
 		"MCP_CLEANUP_SECS":               w.Cleanup.String(),
+		"MCP_CONNECT_SECS":               w.Connect.String(),
 		"LAST_WRITE_SECS":                w.LastWrite.String(),
 		"TELEMETRY_FLUSH_SECS":           w.Flush.String(),
 		"STREAMING_BUFFER_SIZE":          "16",
@@ -75,12 +115,12 @@ func start(s harness.Setup) (harness.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := config.Parse("reference.toml", []byte(agentFile(s.Dialect, s.Provider)), lookup)
+	file, err := config.Parse("reference.toml", []byte(agentFile(s)), lookup)
 	if err != nil {
 		return nil, err
 	}
 	srv, err := server.New(server.Config{
-		Settings: settings, File: file, Dial: s.Dial, Hooks: Hooks(),
+		Settings: settings, File: file, Dial: s.Dial, Pipe: s.Pipe, Hooks: Hooks(),
 		Log: slog.New(slog.NewJSONHandler(s.Log, nil)), Version: "test",
 	})
 	if err != nil {
@@ -136,7 +176,7 @@ func Hooks() server.Hooks {
 func command(executable string, s harness.Setup) harness.Command {
 	c := harness.Command{
 		Args:  []string{executable, "serve", "--config", "agent.toml", "--fault-hooks"},
-		Files: map[string]string{"agent.toml": agentFile(s.Dialect, s.Provider)},
+		Files: map[string]string{"agent.toml": agentFile(s)},
 		Env:   []string{"HOST=127.0.0.1", "PORT=0"},
 		Ready: listening,
 	}
