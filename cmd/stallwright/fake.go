@@ -30,7 +30,7 @@ func (c *cli) fakeCommand() *cobra.Command {
 		Short: "run a fake by itself, for poking at by hand",
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(c.fakeProviderCommand())
+	cmd.AddCommand(c.fakeProviderCommand(), c.fakeMCPCommand())
 	return cmd
 }
 
@@ -82,13 +82,9 @@ func (c *cli) fakeProviderCommand() *cobra.Command {
 }
 
 func (c *cli) fakeProvider(ctx context.Context, addr string, remote bool, secure security, what script.File) (err error) {
-	host, port, err := net.SplitHostPort(addr)
-	number, wrong := strconv.ParseUint(port, 10, 16)
-	if err != nil || wrong != nil {
-		return misuse("give it as "+defaultListen, "--listen %s is not HOST:PORT", addr)
-	}
-	if !isLoopback(host) && !remote {
-		return misuse("if that is meant: --allow-remote", "--listen %s is open to other machines", addr)
+	host, port, err := listenAddress(addr, remote)
+	if err != nil {
+		return err
 	}
 	ctx, stopped := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stopped()
@@ -101,7 +97,7 @@ func (c *cli) fakeProvider(ctx context.Context, addr string, remote bool, secure
 			err = internal(wrong)
 		}
 	}()
-	l, err := listen(host, int(number))
+	l, err := listen(host, port)
 	if err != nil {
 		return err
 	}
@@ -111,9 +107,10 @@ func (c *cli) fakeProvider(ctx context.Context, addr string, remote bool, secure
 		fake.Dialects = append(fake.Dialects, guarded{d, own})
 	}
 	shown := c.newShow()
-	handler := &admin.Handler{Provider: fake, AnyHost: remote, Opened: shown.watch}
+	steered := admin.Provider{Provider: fake}
+	handler := &admin.Handler{Fake: steered, AnyHost: remote, Opened: shown.watch}
 	fake.Other = other{own, handler}
-	if err := handler.Begin(what); err != nil {
+	if err := handler.Begin(steered.Script(what)); err != nil {
 		l.Close()
 		shown.end()
 		return internal(err)
@@ -133,6 +130,19 @@ func (c *cli) fakeProvider(ctx context.Context, addr string, remote bool, secure
 		return internal(err)
 	}
 	return nil
+}
+
+// listenAddress is what --listen says. Without remote it must be of this machine.
+func listenAddress(addr string, remote bool) (host string, port int, err error) {
+	host, digits, err := net.SplitHostPort(addr)
+	number, wrong := strconv.ParseUint(digits, 10, 16)
+	if err != nil || wrong != nil {
+		return "", 0, misuse("give it as "+defaultListen, "--listen %s is not HOST:PORT", addr)
+	}
+	if !isLoopback(host) && !remote {
+		return "", 0, misuse("if that is meant: --allow-remote", "--listen %s is open to other machines", addr)
+	}
+	return host, int(number), nil
 }
 
 // greeting is the base URL of OpenAI's dialects on a line, then what to export for clients of each dialect, for those

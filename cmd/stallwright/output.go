@@ -30,6 +30,9 @@ func (s *session) print(r reports.Report, written []string) error {
 		if err := s.writeBlocks(&b, style, r); err != nil {
 			return err
 		}
+		if slices.ContainsFunc(s.run.Args, func(word string) bool { return area(word) == "sequential" }) {
+			s.writeSequential(&b, r)
+		}
 	}
 	if err := style.Closing(&b, r, text.Closing{Written: written}); err != nil {
 		return err

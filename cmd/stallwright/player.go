@@ -22,7 +22,7 @@ func (c *cli) newPlayer(p plan) (harness.Player, error) {
 		return &process.Pool{
 			Wait:   attachWait,
 			Target: harness.Target{Name: p.url, Features: claims(), URL: p.url}, Find: c.library.find,
-			Listen: p.listen, Windows: &p.windows, AllowRemote: p.allowRemote,
+			Listen: p.listen, Tools: p.tools, ToolsListen: p.toolsListen, Windows: &p.windows, AllowRemote: p.allowRemote,
 		}, nil
 	}
 	executable, err := c.executable()
@@ -31,10 +31,13 @@ func (c *cli) newPlayer(p plan) (harness.Player, error) {
 	}
 	if p.virtual {
 		return &worker.Pool{
-			Command: append([]string{executable, "worker", "--"}, p.files...), Bubbles: p.jobs, Silence: silence, Package: reference.Package, Find: c.library.find,
+			Command: append([]string{executable, "worker", "--tool-execution=" + p.execution, "--"}, p.files...), Bubbles: p.jobs, Silence: silence, Package: reference.Package, Find: c.library.find,
 		}, nil
 	}
-	return &process.Pool{Target: reference.Target(executable), Find: c.library.find, Instances: p.jobs}, nil
+	return &process.Pool{
+		Target: reference.Executing(executable, p.execution), Find: c.library.find, Instances: p.jobs,
+		Child: []string{executable, "fake", "mcp", "--stdio", "--control"},
+	}, nil
 }
 
 // claims are what a server that runs already is taken to offer. What only a server started by us can be shown stands

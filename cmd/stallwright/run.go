@@ -40,8 +40,11 @@ type runFlags struct {
 	cases        caseFlags // of run alone
 	timeout      time.Duration
 	dialects     []string
+	execution    string
 	url          string
 	listen       string
+	tools        string
+	toolsListen  string
 	windows      harness.Windows
 	windowsGiven []string
 	allowRemote  string
@@ -52,10 +55,13 @@ type runFlags struct {
 // plan is how cases are played: what a player is made from.
 type plan struct {
 	virtual     bool
+	execution   string // of tool calls, by the built-in server
 	jobs        int    // bubbles at once in virtual time, servers at once in real time
 	url         string // of a server that runs already
 	allowRemote string // the one host besides this machine
 	listen      string // where the fake provider listens for a server that runs already
+	tools       harness.Tooling
+	toolsListen string
 	windows     harness.Windows
 	files       []string // the case files that the library was read from
 	dialects    []string // that cases are played on; those of the library when nil
@@ -76,7 +82,10 @@ func (p plan) time() string {
 // mostRepeats bounds what is planned before the run begins: every playing has a result to keep.
 const mostRepeats = 10_000
 
-const defaultListen = "127.0.0.1:4010"
+const (
+	defaultListen = "127.0.0.1:4010"
+	defaultTools  = "127.0.0.1:4011"
+)
 
 // usualFlags are the flags of a verb that plays cases, when none is given.
 func usualFlags() runFlags {
@@ -127,8 +136,11 @@ func (f *runFlags) register(cmd *cobra.Command) {
 	fs.DurationVar(&f.timeout, "timeout", 0, "start no case after this time; 0 is no bound")
 	fs.BoolVar(&f.strict, "strict", false, "a SHOULD counts as a MUST")
 	fs.Var(list{values: &f.dialects}, "dialect", "what the server speaks to its model's provider; may be repeated (default all that the built-in server can, openai with --url)")
+	fs.Var(choice{&f.execution, []string{"sequential", "batched", "concurrent", "concurrent-fifo"}}, "tool-execution", "how the built-in server executes the tool calls of one turn (default sequential)")
 	fs.StringVar(&f.url, "url", "", "attach to the server that runs at this address")
 	fs.StringVar(&f.listen, "provider-listen", defaultListen, "where the fake provider listens for an attached server")
+	fs.StringVar(&f.tools, "tools", "", "the fake MCP servers that the attached server has: http, modern or sse, several joined by +")
+	fs.StringVar(&f.toolsListen, "tools-listen", defaultTools, "where the first of them listens; each other one port higher")
 	fs.Var(windows{&f.windows, &f.windowsGiven}, "window", "NAME=DURATION: a clock of the attached server; may be repeated (default those of production)")
 	fs.StringVar(&f.allowRemote, "allow-remote", "", "the one host beside this machine that --url may name")
 	fs.Var(list{values: &f.reports}, "report", "junit or json, and =PATH: a report besides; may be repeated")
@@ -154,7 +166,7 @@ func (f *runFlags) plan(changed func(flag string) bool) (plan, error) {
 		return plan{}, misuse("give it as http://127.0.0.1:8080; without --url the built-in server is judged", "--url is empty")
 	}
 	var err error
-	p := plan{virtual: f.url == "", url: f.url, allowRemote: f.allowRemote, windows: f.windows}
+	p := plan{execution: f.execution, virtual: f.url == "", url: f.url, allowRemote: f.allowRemote, windows: f.windows}
 	if f.time != "" {
 		p.virtual = f.time == "virtual"
 	}
@@ -175,13 +187,16 @@ func (f *runFlags) plan(changed func(flag string) bool) (plan, error) {
 		return plan{}, misuse("leave --time out", "a server at a URL cannot be played in virtual time")
 	}
 	if f.url == "" {
-		for _, flag := range []string{"provider-listen", "window", "allow-remote"} {
+		for _, flag := range []string{"provider-listen", "window", "allow-remote", "tools", "tools-listen"} {
 			if changed(flag) {
 				return plan{}, misuse("name it with --url", "--%s is about a server that already runs", flag)
 			}
 		}
 	} else {
-		p.listen = f.listen
+		p.listen, p.toolsListen = f.listen, f.toolsListen
+		if p.tools, err = f.tooling(); err != nil {
+			return plan{}, err
+		}
 		if err := f.checkAddresses(); err != nil {
 			return plan{}, err
 		}
@@ -208,6 +223,25 @@ func (f *runFlags) plan(changed func(flag string) bool) (plan, error) {
 		p.jobs = process.Instances()
 	}
 	return p, nil
+}
+
+// tooling are the MCP servers of --tools. What a server that runs already starts as a child is not ours.
+func (f *runFlags) tooling() (harness.Tooling, error) {
+	t := harness.Tooling(f.tools)
+	can := []string{string(harness.HTTPTools), string(harness.ModernTools), string(harness.SSETools)}
+	for _, one := range t.Servers() {
+		if !slices.Contains(can, string(one)) {
+			return "", misuse("join "+strings.Join(can, ", ")+" by +, such as http+http", "--tools %q is none of the fake MCP servers", one)
+		}
+	}
+	host, port, err := net.SplitHostPort(f.toolsListen)
+	if _, wrong := strconv.ParseUint(port, 10, 16); err != nil || wrong != nil {
+		return "", misuse("give it as "+defaultTools, "--tools-listen %s is not HOST:PORT", f.toolsListen)
+	}
+	if !isLoopback(host) && f.allowRemote == "" {
+		return "", misuse("name the host that may reach it with --allow-remote", "--tools-listen %s is open to other machines", f.toolsListen)
+	}
+	return t, nil
 }
 
 // spoken are the dialects of --dialect. A server that runs already is set up for one, and stallwright cannot change that.
@@ -378,6 +412,9 @@ func (f *runFlags) args(patterns []string) []string {
 	for _, s := range f.skip {
 		args = append(args, "--skip", s)
 	}
+	if f.execution != "" {
+		args = append(args, "--tool-execution", f.execution)
+	}
 	if f.repeat > 1 {
 		args = append(args, "--repeat", fmt.Sprint(f.repeat))
 	}
@@ -408,6 +445,12 @@ func (f *runFlags) attachedArgs() []string {
 	}
 	if f.listen != defaultListen {
 		args = append(args, "--provider-listen", f.listen)
+	}
+	if f.tools != "" {
+		args = append(args, "--tools", f.tools)
+	}
+	if f.toolsListen != defaultTools {
+		args = append(args, "--tools-listen", f.toolsListen)
 	}
 	for _, w := range f.windowsGiven {
 		args = append(args, "--window", w)

@@ -9,8 +9,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/goccy/go-yaml/ast"
 	"github.com/spf13/cobra"
 
+	"github.com/stallwright/stallwright/fakes/mcp"
 	"github.com/stallwright/stallwright/fakes/script"
 )
 
@@ -26,18 +28,98 @@ func (c *cli) scriptCommand() *cobra.Command {
 
 func (c *cli) scriptCheckCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:     "check FILE...",
-		Short:   "say what is wrong with scripts, and where",
-		Long:    "Reads each script, - for stdin, and says all that is wrong with it: file, line, column, and what was perhaps meant.",
-		Example: "  stallwright script check stall.yaml",
+		Use:   "check FILE...",
+		Short: "say what is wrong with scripts, and where",
+		Long: "Reads each script, - for stdin, and says all that is wrong with it: file, line, column, and what was perhaps meant.\n" +
+			"Whether it is for a fake provider or a fake MCP server is seen by what it says.",
+		Example: "  stallwright script check stall.yaml tools.yaml",
 		Args:    someFiles,
 		RunE: func(_ *cobra.Command, files []string) error {
 			return c.each(files, func(name string, data []byte) error {
-				_, err := parseScript(name, data)
-				return err
+				return checkScript(name, data)
 			})
 		},
 	}
+}
+
+// checkScript says what is wrong with a script of either fake.
+func checkScript(name string, data []byte) error {
+	if err := noCase(name, data); err != nil {
+		return err
+	}
+	_, asProvider := script.Parse(name, data)
+	if asProvider == nil {
+		return nil
+	}
+	if _, err := mcp.Parse(name, data); err == nil || isMCP(name, data) {
+		return err
+	}
+	return asProvider
+}
+
+// isMCP says whether a file, sound or not, has what is said to fake MCP servers alone: a key, or a step, whichever comes
+// first of those that only one of the fakes knows.
+func isMCP(name string, data []byte) bool {
+	doc, err := script.Read(name, data)
+	if err != nil {
+		return false
+	}
+	var programs ast.Node
+	for _, p := range doc.Pairs(doc.Body) {
+		switch p.Name {
+		case "name", "revisions", "manners", "ready", "tools":
+			return true
+		case "programs":
+			programs = p.Value
+		}
+	}
+	providers, servers := kindsOf(script.Steps()), kindsOf(mcp.Steps())
+	for _, program := range entries(programs) {
+		for _, p := range doc.Pairs(program) {
+			switch p.Name {
+			case "on-cancel":
+				return true
+			case "when":
+				for _, w := range doc.Pairs(p.Value) {
+					if w.Name == "method" || w.Name == "tool" {
+						return true
+					}
+				}
+			case "steps":
+				for _, step := range entries(p.Value) {
+					kind := ""
+					if word, ok := step.(*ast.StringNode); ok {
+						kind = word.Value
+					} else if pairs := doc.Pairs(step); len(pairs) > 0 {
+						kind = pairs[0].Name
+					}
+					if providers[kind] != servers[kind] {
+						return servers[kind]
+					}
+				}
+			}
+		}
+	}
+	return false
+}
+
+func kindsOf(steps []script.Step) map[string]bool {
+	kinds := map[string]bool{}
+	for _, s := range steps {
+		kinds[s.Kind()] = true
+	}
+	return kinds
+}
+
+// entries are those of a list, or the one thing that stands in place of it.
+func entries(n ast.Node) []ast.Node {
+	switch n := n.(type) {
+	case nil:
+		return nil
+	case *ast.SequenceNode:
+		return n.Values
+	}
+	return []ast.Node{n}
 }
 
 func (c *cli) scriptFmtCommand() *cobra.Command {
@@ -54,7 +136,11 @@ func (c *cli) scriptFmtCommand() *cobra.Command {
 				if err := noCase(name, data); err != nil {
 					return err
 				}
-				out, err := script.Format(name, data)
+				format := script.Format
+				if isMCP(name, data) {
+					format = mcp.Format
+				}
+				out, err := format(name, data)
 				switch {
 				case err != nil:
 					return err
@@ -73,17 +159,25 @@ func (c *cli) scriptFmtCommand() *cobra.Command {
 }
 
 func (c *cli) scriptSchemaCommand() *cobra.Command {
-	return &cobra.Command{
+	var forMCP bool
+	cmd := &cobra.Command{
 		Use:   "schema",
 		Short: "print the JSON Schema of scripts, for editors",
 		Example: "  stallwright script schema > script.schema.json\n" +
-			"  # and in a script: # yaml-language-server: $schema=script.schema.json",
+			"  # and in a script: # yaml-language-server: $schema=script.schema.json\n" +
+			"  stallwright script schema --mcp > mcp.schema.json",
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := c.stdout.Write(script.Schema())
+			schema := script.Schema()
+			if forMCP {
+				schema = mcp.Schema()
+			}
+			_, err := c.stdout.Write(schema)
 			return err
 		},
 	}
+	cmd.Flags().BoolVar(&forMCP, "mcp", false, "that of scripts for fake MCP servers")
+	return cmd
 }
 
 // parseScript reads a script, and knows a case file when it is given one.

@@ -12,7 +12,8 @@ import (
 )
 
 func (c *cli) workerCommand() *cobra.Command {
-	return &cobra.Command{
+	var execution string
+	cmd := &cobra.Command{
 		Use:    "worker [FILE...]",
 		Short:  "plays virtual trials for another stallwright",
 		Hidden: true,
@@ -24,10 +25,12 @@ func (c *cli) workerCommand() *cobra.Command {
 					return internal(err)
 				}
 			}
-			worker.Main(mortal{c.stdin}, c.stdout, reference.Target(""), l.find)
+			worker.Main(mortal{c.stdin}, c.stdout, reference.Executing("", execution), l.find)
 			return nil
 		},
 	}
+	cmd.Flags().StringVar(&execution, "tool-execution", "", "how the server executes the tool calls of one turn")
+	return cmd
 }
 
 // mortal is a worker's standard input. The parent watches its worker and kills it when it hangs; when the input ends
