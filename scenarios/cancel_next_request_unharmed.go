@@ -2,7 +2,9 @@ package scenarios
 
 import (
 	"slices"
+	"time"
 
+	"github.com/stallwright/stallwright/fakes/mcp"
 	"github.com/stallwright/stallwright/fakes/script"
 	"github.com/stallwright/stallwright/harness"
 	"github.com/stallwright/stallwright/harness/caller"
@@ -19,17 +21,70 @@ func cancelNextRequestUnharmed() harness.Scenario {
 		}
 		variants = append(variants, harness.Variant{Name: "after-" + y.name, Set: y.set, Needs: y.needs, Checks: slices.Concat(unharmed(guarantee, "next"), unharmed(guarantee, "again")), Play: func(t *harness.Trial) {
 			t.Script(append(y.programs(t.Windows), script.Answer("one ", "two"), script.Answer("one ", "two"))...)
-			y.play(t, 1)
+			y.play(t, 1, 1)
 			t.AwaitEnd(t.Ask(caller.Ask{Name: "next", Prompt: "hello", Stream: true}))
 			t.AwaitEnd(t.Ask(caller.Ask{Name: "again", Prompt: "hello", Stream: true}))
 		}})
 	}
 	variants = append(variants, beside(guarantee)...)
+	for _, e := range append(leavings(), cappings()...) {
+		variants = append(variants, afterTool(guarantee, e), besideTool(guarantee, e))
+	}
 	return harness.Scenario{
 		ID:       "cancel/next-request-unharmed",
 		Claim:    "requests after and beside a run that ended early are answered whole, without delay",
 		Needs:    []harness.Feature{harness.Streaming},
 		Variants: variants,
+	}
+}
+
+// afterTool is the variant in which the run before ended early in a tool call.
+func afterTool(guarantee string, e callEnding) harness.Variant {
+	return harness.Variant{
+		Name: "after-" + e.name + "-in-a-tool", Set: harness.Set{Tools: harness.HTTPTools}, Needs: e.needs, Play: func(t *harness.Trial) {
+			book := calling(script.Role{}, t.ToolCall("call_1", "book", `{"city":"Oslo"}`))
+			lookup := calling(script.Role{}, t.ToolCall("call_2", "lookup", `{"city":"Oslo"}`))
+			t.Script(book, lookup, proper(script.Text{Chunks: []string{"one ", "two"}}))
+			t.Tools(mcp.Script{Tools: []mcp.Tool{{Name: "book", Takes: forever}, {Name: "lookup", Result: mcp.Result{Text: "rain"}}}})
+			r := t.Ask(caller.Ask{Prompt: "hello", Stream: !e.whole})
+			t.Await(toolRequest)
+			e.end(t, r)
+			t.AwaitEnd(t.Ask(caller.Ask{Name: "next", Prompt: "hello", Stream: true}))
+		}, Checks: append(unharmed(guarantee, "next"), harness.Check{
+			Name: "next-gets-its-result", Guarantee: guarantee, Noun: "result", Expect: shows(expect.Times{What: saying(providerTold, "rain"), Min: 1, Max: 1}),
+		}),
+	}
+}
+
+// besideTool is the variant in which a neighbour's tool is at work when another run ends early in a tool call of the same server.
+func besideTool(guarantee string, e callEnding) harness.Variant {
+	const neighbour, other = "[the neighbour]", "[the other]"
+	takes := func(w harness.Windows) time.Duration { return w.Heartbeat * 5 / 7 }
+	return harness.Variant{
+		Name: "beside-" + e.name + "-in-a-tool", Set: harness.Set{Tools: harness.HTTPTools}, Needs: e.needs, Reached: []expect.Event{e.over},
+		Play: func(t *harness.Trial) {
+			book := calling(script.Role{}, t.ToolCall("call_1", "book", `{"city":"Oslo"}`))
+			book.When = script.When{Contains: other}
+			lookup := calling(script.Role{}, t.ToolCall("call_2", "lookup", `{"city":"Oslo"}`))
+			lookup.When = script.When{Contains: neighbour}
+			t.Script(book, lookup, proper(script.Text{Chunks: []string{"one ", "two"}}))
+			t.Tools(mcp.Script{Tools: []mcp.Tool{{Name: "book", Takes: forever}, {Name: "lookup", Takes: takes(t.Windows), Result: mcp.Result{Text: "rain"}}}})
+			r := t.Ask(caller.Ask{Prompt: other, Stream: !e.whole})
+			t.Await(saying(toolRequest, `"book"`))
+			if e.over == clientAsk { // nearly at the end of its window
+				t.Pass(t.Windows.Stream - t.Windows.Heartbeat*3/7)
+			}
+			n := t.Ask(caller.Ask{Name: "neighbour", Prompt: neighbour, Stream: true})
+			t.Await(saying(toolRequest, `"lookup"`))
+			e.end(t, r)
+			t.AwaitEnd(n)
+		}, Checks: []harness.Check{
+			{Name: "cancels-one", Guarantee: guarantee, Noun: "cancellation", Expect: shows(expect.Times{What: toolCancelled, Min: 1, Max: 1})},
+			{Name: "neighbour-gets-its-result", Guarantee: guarantee, Noun: "result", Expect: func(at harness.At) expect.Expectation {
+				return expect.Happens{What: saying(providerTold, "rain"), After: saying(toolRequest, `"lookup"`), From: takes(at.Windows), To: takes(at.Windows) + at.Once}
+			}},
+			{Name: "neighbour-is-whole", Guarantee: guarantee, Noun: "answer", Expect: shows(expect.Reads{What: of(clientText, "neighbour"), Text: "one two"})},
+		},
 	}
 }
 

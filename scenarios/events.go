@@ -43,6 +43,7 @@ var (
 	exit       = expect.Event{Lane: "process", Kind: "exit"}
 	files      = expect.Event{Lane: "process", Kind: "files"}
 	sockets    = expect.Event{Lane: "process", Kind: "sockets"}
+	children   = expect.Event{Lane: "process", Kind: "children"}
 	goroutines = expect.Event{Lane: "process", Kind: "goroutines"}
 
 	serverLog = expect.Event{Lane: "server", Kind: "log"}

@@ -1,18 +1,16 @@
 package scenarios
 
-import "github.com/stallwright/stallwright/harness"
-
 // deltasOfAnthropic are those of the Messages API and of the servers that are compatible with it.
-func deltasOfAnthropic() []harness.Variant {
-	variant := func(name string, pieces ...string) harness.Variant { return tolerated("anthropic", name, pieces...) }
-	calls := func(name string, pieces ...string) harness.Variant {
-		return toleratedCall("anthropic", name, pieces...)
+func deltasOfAnthropic() []delta {
+	variant := func(name string, pieces ...string) delta { return tolerated("anthropic", name, pieces...) }
+	calls := func(name string, gets []getsArguments, pieces ...string) delta {
+		return toleratedCall("anthropic", name, gets, pieces...)
 	}
 	const nothing = "event: ping\n\n"
 	start, open, one, two, closed, stop := messageStart(fewTokens), blockStart(0, textOpened), textDelta(0, "one "), textDelta(0, "two"), blockStop(0), stopped("end_turn")
 	lookup := `{"type":"tool_use","id":"toolu_1","name":"lookup","input":{},"caller":{"type":"direct"}}`
 	other := `{"type":"tool_use","id":"toolu_2","name":"other","input":{}}`
-	return []harness.Variant{
+	return []delta{
 		variant("pings-anywhere", pinged, start, pinged, open, pinged, pinged, one, pinged, two, pinged, closed, pinged,
 			messageDelta("end_turn", `{"output_tokens":2}`), pinged, messageStop()),
 		variant("pings-without-data", nothing, start, nothing, "event: ping\ndata:\n\n", open, one, nothing, two, "event: ping\ndata: \n\n", closed, nothing, stop),
@@ -49,9 +47,9 @@ func deltasOfAnthropic() []harness.Variant {
 		variant("several-message-deltas", start, open, one, two, closed, named("message_delta", `"delta":{},"usage":{"output_tokens":1}`), messageDelta("end_turn", `{"output_tokens":2}`), stop),
 		variant("stop-sequence", start, open, one, two, closed, named("message_delta", `"delta":{"stop_reason":"stop_sequence","stop_sequence":"three"},"usage":{"output_tokens":2}`), messageStop()),
 		limited("anthropic", "max-tokens", start, open, one, two, closed, stopped("max_tokens")),
-		calls("call-without-input", start, blockOf(0, lookup, inputDelta(0, "")), stopped("tool_use")),
-		calls("call-without-deltas", start, blockOf(0, `{"type":"tool_use","id":"toolu_1","name":"lookup","input":{"city":"Oslo"}}`), stopped("tool_use")),
-		calls("call-after-text", start, blockOf(0, textOpened, textDelta(0, "let me see")), blockOf(1, lookup, inputDelta(1, ""), inputDelta(1, `{"city":`), pinged, inputDelta(1, `"Oslo"}`)), stopped("tool_use")),
-		calls("calls-interleaved", start, blockStart(0, lookup), blockStart(1, other), inputDelta(1, `{"a":`), inputDelta(0, `{"city":"Oslo"}`), inputDelta(1, `1}`), blockStop(1), blockStop(0), stopped("tool_use")),
+		calls("call-without-input", gets("lookup", `{}`), start, blockOf(0, lookup, inputDelta(0, "")), stopped("tool_use")),
+		calls("call-without-deltas", gets("lookup", `{"city":"Oslo"}`), start, blockOf(0, `{"type":"tool_use","id":"toolu_1","name":"lookup","input":{"city":"Oslo"}}`), stopped("tool_use")),
+		calls("call-after-text", gets("lookup", `{"city":"Oslo"}`), start, blockOf(0, textOpened, textDelta(0, "let me see")), blockOf(1, lookup, inputDelta(1, ""), inputDelta(1, `{"city":`), pinged, inputDelta(1, `"Oslo"}`)), stopped("tool_use")),
+		calls("calls-interleaved", gets("lookup", `{"city":"Oslo"}`, "other", `{"a":1}`), start, blockStart(0, lookup), blockStart(1, other), inputDelta(1, `{"a":`), inputDelta(0, `{"city":"Oslo"}`), inputDelta(1, `1}`), blockStop(1), blockStop(0), stopped("tool_use")),
 	}
 }

@@ -6,9 +6,11 @@ import (
 )
 
 // deltasOfGemini are those of generateContent.
-func deltasOfGemini() []harness.Variant {
-	variant := func(name string, pieces ...string) harness.Variant { return tolerated("gemini", name, pieces...) }
-	calls := func(name string, pieces ...string) harness.Variant { return toleratedCall("gemini", name, pieces...) }
+func deltasOfGemini() []delta {
+	variant := func(name string, pieces ...string) delta { return tolerated("gemini", name, pieces...) }
+	calls := func(name string, gets []getsArguments, pieces ...string) delta {
+		return toleratedCall("gemini", name, gets, pieces...)
+	}
 	one, two, last := partsOf(textPart("one ")), partsOf(textPart("two")), lastParts(textPart(""), "STOP")
 	lookup, other := `{"functionCall":{"name":"lookup","args":{"city":"Oslo"}}}`, `{"functionCall":{"name":"other","args":{"a":1}}}`
 	// What the model has said of a prompt that is blocked is nothing, and that is no good answer.
@@ -19,7 +21,7 @@ func deltasOfGemini() []harness.Variant {
 			{Name: "ends-well", Guarantee: "provider.deltas-tolerated", Noun: "end", Expect: shows(expect.InOrder{clientDone, saying(clientEnd, "complete")})},
 		},
 	}
-	return []harness.Variant{
+	return []delta{
 		variant("no-candidates", generated(someCounts), one, generated(`"candidates":[],`+someCounts), two, last),
 		variant("no-content", candidate(`"safetyRatings":[]`), one, candidate(`"content":{"role":"model"}`), two, candidate(`"content":{}`), candidate(`"finishReason":"STOP"`)),
 		variant("empty-text-parts", partsOf(textPart("")), one, partsOf(``), partsOf(textPart("")+`,`+textPart("")), two, last),
@@ -43,10 +45,10 @@ func deltasOfGemini() []harness.Variant {
 			generated(`"candidates":null`), candidate(`"content":null`), two, last),
 		variant("second-candidate", one, generated(`"candidates":[{"content":{"parts":[{"text":"other"}],"role":"model"},"finishReason":"MAX_TOKENS","index":1}]`), two, last),
 		limited("gemini", "max-tokens-in-a-chunk", one, lastParts(textPart("two"), "MAX_TOKENS")),
-		blocked,
-		calls("whole-call-without-id", partsOf(lookup), last),
-		calls("call-without-args", partsOf(`{"functionCall":{"name":"lookup"},"thoughtSignature":"c3RhbGx3cmlnaHQ="}`), last),
-		calls("call-with-finish", candidate(`"content":{"parts":[`+lookup+`],"role":"model"},"finishReason":"STOP","finishMessage":"Model generated function call(s)."`)),
-		calls("calls-in-one-chunk", partsOf(textPart("let me see")), lastParts(lookup+`,`+other, "STOP")),
+		{Variant: blocked},
+		calls("whole-call-without-id", gets("lookup", `{"city":"Oslo"}`), partsOf(lookup), last),
+		calls("call-without-args", gets("lookup", `{}`), partsOf(`{"functionCall":{"name":"lookup"},"thoughtSignature":"c3RhbGx3cmlnaHQ="}`), last),
+		calls("call-with-finish", gets("lookup", `{"city":"Oslo"}`), candidate(`"content":{"parts":[`+lookup+`],"role":"model"},"finishReason":"STOP","finishMessage":"Model generated function call(s)."`)),
+		calls("calls-in-one-chunk", gets("lookup", `{"city":"Oslo"}`, "other", `{"a":1}`), partsOf(textPart("let me see")), lastParts(lookup+`,`+other, "STOP")),
 	}
 }

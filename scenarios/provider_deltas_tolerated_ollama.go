@@ -1,15 +1,15 @@
 package scenarios
 
-import "github.com/stallwright/stallwright/harness"
-
 // deltasOfOllama are those of Ollama's own chat.
-func deltasOfOllama() []harness.Variant {
-	variant := func(name string, pieces ...string) harness.Variant { return tolerated("ollama", name, pieces...) }
-	calls := func(name string, pieces ...string) harness.Variant { return toleratedCall("ollama", name, pieces...) }
+func deltasOfOllama() []delta {
+	variant := func(name string, pieces ...string) delta { return tolerated("ollama", name, pieces...) }
+	calls := func(name string, gets []getsArguments, pieces ...string) delta {
+		return toleratedCall("ollama", name, gets, pieces...)
+	}
 	one, two, done := lineText("one "), lineText("two"), lineDone()
 	const message = `"message":{"role":"assistant","content":`
 	lookup, other := `{"function":{"name":"lookup","arguments":{"city":"Oslo"}}}`, `{"function":{"index":1,"name":"other","arguments":{"a":1}}}`
-	return []harness.Variant{
+	return []delta{
 		variant("thinking-beside-content", saysOf(`"content":"","thinking":"well, "`), saysOf(`"content":"one ","thinking":"so"`), two, done),
 		variant("empty-content", lineText(""), one, saysOf(`"content":"","thinking":""`), two, lineText(""), done),
 		variant("no-message", lineOf(`"done":false`), one, lineOf(`"message":{"role":"assistant"},"done":false`), two, lineOf(`"done":true,"done_reason":"stop"`)),
@@ -22,10 +22,10 @@ func deltasOfOllama() []harness.Variant {
 		variant("no-counts", one, two, lineOf(message+`""},"done":true,"done_reason":"stop"`)),
 		variant("prompt-was-cached", one, two, lineOf(message+`""},"done":true,"done_reason":"stop","eval_count":2`)),
 		limited("ollama", "done-for-length", one, two, lineOf(message+`""},"done":true,"done_reason":"length",`+lastCount)),
-		calls("call-line-without-id", saysOf(`"content":"","tool_calls":[`+lookup+`]`), done),
-		calls("call-beside-content", saysOf(`"content":"let me see","tool_calls":[{"id":"call_1","function":{"index":2,"name":"lookup","arguments":{}}}]`), done),
-		calls("call-with-null-arguments", saysOf(`"content":"","tool_calls":[{"function":{"name":"lookup","arguments":null}}]`), done),
-		calls("calls-in-one-line", saysOf(`"content":"","tool_calls":[`+lookup+`,`+other+`]`), done),
-		calls("call-in-the-last-line", lineOf(message+`"","tool_calls":[`+lookup+`]},"done":true,"done_reason":"stop",`+lastCount)),
+		calls("call-line-without-id", gets("lookup", `{"city":"Oslo"}`), saysOf(`"content":"","tool_calls":[`+lookup+`]`), done),
+		calls("call-beside-content", gets("lookup", `{}`), saysOf(`"content":"let me see","tool_calls":[{"id":"call_1","function":{"index":2,"name":"lookup","arguments":{}}}]`), done),
+		calls("call-with-null-arguments", gets("lookup", `{}`), saysOf(`"content":"","tool_calls":[{"function":{"name":"lookup","arguments":null}}]`), done),
+		calls("calls-in-one-line", gets("lookup", `{"city":"Oslo"}`, "other", `{"a":1}`), saysOf(`"content":"","tool_calls":[`+lookup+`,`+other+`]`), done),
+		calls("call-in-the-last-line", gets("lookup", `{"city":"Oslo"}`), lineOf(message+`"","tool_calls":[`+lookup+`]},"done":true,"done_reason":"stop",`+lastCount)),
 	}
 }

@@ -1,18 +1,14 @@
 package scenarios
 
-import (
-	"strings"
-
-	"github.com/stallwright/stallwright/harness"
-)
+import "strings"
 
 // deltasOfResponses are those of the Responses API and of the servers that are compatible with it.
-func deltasOfResponses() []harness.Variant {
-	variant := func(name string, pieces ...string) harness.Variant {
+func deltasOfResponses() []delta {
+	variant := func(name string, pieces ...string) delta {
 		return tolerated("responses", name, numbered(pieces)...)
 	}
-	calls := func(name string, pieces ...string) harness.Variant {
-		return toleratedCall("responses", name, numbered(pieces)...)
+	calls := func(name string, gets []getsArguments, pieces ...string) delta {
+		return toleratedCall("responses", name, gets, numbered(pieces)...)
 	}
 	const said = "one two"
 	keepalive := named("keepalive", "")
@@ -31,7 +27,7 @@ func deltasOfResponses() []harness.Variant {
 	}
 	const city = `{"city":"Oslo"}`
 	refused := messageOf("completed", `{"type":"refusal","refusal":"I can't."}`)
-	return []harness.Variant{
+	return []delta{
 		variant("keepalive-events", created(), keepalive, open, keepalive, keepalive, one, keepalive, two, closed, keepalive, completed(whole)),
 		variant("unknown-events", created(), named("response.queued", `"response":{}`), open, named("response.audio.delta", `"output_index":0,"delta":{"bytes":[1]}`), one,
 			named("response.output_text.annotation.added", `"item_id":"msg_1","output_index":0,"content_index":0,"annotation_index":0,"annotation":{"type":"url_citation","url":"https://oslo.test","title":"Oslo","start_index":0,"end_index":3}`),
@@ -70,12 +66,12 @@ func deltasOfResponses() []harness.Variant {
 		limited("responses", "incomplete", numbered([]string{created(), open, one, two, closed,
 			named("response.incomplete", responseOf("incomplete", `"error":null,"incomplete_details":{"reason":"max_output_tokens"},"output":[`+whole+`],"usage":{"input_tokens":9,"output_tokens":2,"total_tokens":11}`))})...),
 		// A server may show a refusal as text or in a field of its own.
-		calls("refusal", created(), itemAdded(0, messageOf("in_progress", "")), partEvent("response.content_part.added", 0, `"part":{"type":"refusal","refusal":""}`),
+		calls("refusal", nil, created(), itemAdded(0, messageOf("in_progress", "")), partEvent("response.content_part.added", 0, `"part":{"type":"refusal","refusal":""}`),
 			partEvent("response.refusal.delta", 0, `"delta":"I "`), partEvent("response.refusal.delta", 0, `"delta":"can't."`), partEvent("response.refusal.done", 0, `"refusal":"I can't."`),
 			partEvent("response.content_part.done", 0, `"part":{"type":"refusal","refusal":"I can't."}`), itemDone(0, refused), completed(refused)),
-		calls("call-with-empty-deltas", created(), itemAdded(0, call("in_progress", "")), arguments("delta", "delta", ""), arguments("delta", "delta", city), arguments("delta", "delta", ""),
+		calls("call-with-empty-deltas", gets("lookup", `{"city":"Oslo"}`), created(), itemAdded(0, call("in_progress", "")), arguments("delta", "delta", ""), arguments("delta", "delta", city), arguments("delta", "delta", ""),
 			arguments("done", "arguments", city), itemDone(0, call("completed", city)), completed(call("completed", city))),
-		calls("call-without-argument-deltas", created(), itemAdded(0, call("in_progress", "")), arguments("done", "arguments", city), itemDone(0, call("completed", city)), completed(call("completed", city))),
-		calls("call-whole-at-the-end", created(), itemDone(0, call("completed", city)), completed(call("completed", city))),
+		calls("call-without-argument-deltas", gets("lookup", `{"city":"Oslo"}`), created(), itemAdded(0, call("in_progress", "")), arguments("done", "arguments", city), itemDone(0, call("completed", city)), completed(call("completed", city))),
+		calls("call-whole-at-the-end", gets("lookup", `{"city":"Oslo"}`), created(), itemDone(0, call("completed", city)), completed(call("completed", city))),
 	}
 }

@@ -1,9 +1,11 @@
 package scenarios
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/stallwright/stallwright/fakes/mcp"
 	"github.com/stallwright/stallwright/fakes/script"
 	"github.com/stallwright/stallwright/harness"
 	"github.com/stallwright/stallwright/harness/caller"
@@ -43,11 +45,44 @@ func runEventsReachResponse() harness.Scenario {
 		check("in-order", "event-order", just(expect.InOrder{session, firstThought, secondThought, saying(clientText, "first"), saying(clientText, "second"), usage, clientFinish, clientDone})),
 		check("reasoning-count", "reasoning-event", just(expect.Times{What: reasoning, Min: 2, Max: 2})),
 	}
+	const told = 3 // times that the tool tells of its progress
+	tool := func(next ...script.Step) func(*harness.Trial) {
+		return func(t *harness.Trial) {
+			every := t.Windows.Heartbeat * 2 / 7
+			lookup := toolOf("lookup", every*(told+1), "rain")
+			lookup.Tools[0].Progress = mcp.Progress{Every: every, Count: told, Text: "so far"}
+			t.Script(calling(script.Role{}, t.ToolCall("call_1", "lookup", `{"city":"Oslo"}`)), script.Program{Steps: next})
+			t.Tools(lookup)
+			t.AwaitEnd(t.Ask(caller.Ask{Prompt: "hello", Stream: true}))
+		}
+	}
+	requested, started, completed := eventOf("requested", "call_1"), eventOf("start", "call_1"), eventOf("complete", "call_1")
+	ofTool := func(rest ...expect.Event) []harness.Check {
+		checks := []harness.Check{
+			check("tool-events-in-order", "event-order", just(append(expect.InOrder{
+				session, requested, started, clientProgress, nth(clientProgress, told), completed}, rest...))),
+			check("every-progress", "progress-event", just(expect.Times{What: clientProgress, Min: told, Max: told})),
+			check("tool-completed-at-once", "tool-delay", func(at harness.At) expect.Expectation {
+				return expect.Happens{What: completed, After: nth(toolResult, -1), To: at.Once}
+			}),
+		}
+		for n := range told {
+			checks = append(checks, check(fmt.Sprintf("progress-%d-at-once", n+1), "progress-delay", func(at harness.At) expect.Expectation {
+				return expect.Happens{What: nth(clientProgress, n+1), After: nth(toolProgress, n+1), To: at.Once}
+			}))
+		}
+		return checks
+	}
+	toolUsage := saying(clientEvent, "aura.tool_usage")
+	ofTools := overTransports(harness.Variant{Name: "tool", Reached: []expect.Event{nth(toolProgress, told)}, Play: tool(proper(script.Text{Chunks: []string{"done"}}).Steps...),
+		Checks: append(ofTool(toolUsage, usage, clientFinish, clientDone), check("tool-usage-once", "tool-usage-event", just(expect.Times{What: toolUsage, Min: 1, Max: 1})))})
+	ofTools = append(ofTools, harness.Variant{Name: "tool-before-a-failure", Set: harness.Set{Tools: harness.HTTPTools}, Needs: []harness.Feature{harness.ErrorFrames},
+		Play: tool(script.Error{Code: "overloaded", Message: "try again later"}, script.End{}), Checks: ofTool(clientError, clientDone)})
 	return harness.Scenario{
 		ID:    "run/events-reach-response",
-		Claim: "session, reasoning and usage events reach the client at once, in the model's order, before the terminal frame",
+		Claim: "session, reasoning, tool, progress and usage events reach the client at once, in the model's order, before the terminal frame",
 		Needs: []harness.Feature{harness.Streaming, harness.CustomEvents},
-		Variants: []harness.Variant{
+		Variants: append([]harness.Variant{
 			{Name: "together", Checks: slices.Concat(counted, thoughts), Play: ask(func(*harness.Trial) []script.Step {
 				return answer(script.Think{Chunks: []string{"weigh it", "decide"}}, script.Text{Chunks: []string{"first ", "second"}})
 			})},
@@ -71,7 +106,7 @@ func runEventsReachResponse() harness.Scenario {
 			}), Checks: []harness.Check{
 				check("in-order", "event-order", just(expect.InOrder{session, firstThought, secondThought, clientError, clientDone})),
 			}},
-		},
+		}, ofTools...),
 		Checks: []harness.Check{
 			check("session-first", "first-event", just(expect.Says{What: clientEvent, Text: "aura.session_info"})),
 			check("session-before-text", "event-order", just(expect.Never{What: clientText, Before: session})),

@@ -1,9 +1,11 @@
 package scenarios
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/stallwright/stallwright/fakes/fault"
+	"github.com/stallwright/stallwright/fakes/mcp"
 	"github.com/stallwright/stallwright/fakes/script"
 	"github.com/stallwright/stallwright/harness"
 	"github.com/stallwright/stallwright/harness/caller"
@@ -31,19 +33,22 @@ func runIsolated() harness.Scenario {
 			speaks(t, "emil", 15, atLast),
 		}
 	}
+	names := []string{"anna", "boris", "clara", "dora", "emil"}
+	meet := func(t *harness.Trial) {
+		var asked []*caller.Request
+		for _, name := range names {
+			asked = append(asked, t.Ask(caller.Ask{Name: name, Prompt: "for-" + name, Stream: name != "boris"}))
+		}
+		t.Await(nth(of(clientText, "emil"), 3))
+		t.Await(providerStall) // the last words may be read before it is under way
+		asked[4].Leave(caller.Close)
+		for _, r := range asked[:4] {
+			t.AwaitEnd(r)
+		}
+	}
 	together := func(t *harness.Trial) {
 		t.Script(programs(t, fault.Stall{})...)
-		anna := t.Ask(caller.Ask{Name: "anna", Prompt: "for-anna", Stream: true})
-		boris := t.Ask(caller.Ask{Name: "boris", Prompt: "for-boris"})
-		clara := t.Ask(caller.Ask{Name: "clara", Prompt: "for-clara", Stream: true})
-		dora := t.Ask(caller.Ask{Name: "dora", Prompt: "for-dora", Stream: true})
-		emil := t.Ask(caller.Ask{Name: "emil", Prompt: "for-emil", Stream: true})
-		t.Await(nth(of(clientText, "emil"), 3))
-		emil.Leave(caller.Close)
-		t.AwaitEnd(dora)
-		t.AwaitEnd(anna)
-		t.AwaitEnd(boris)
-		t.AwaitEnd(clara)
+		meet(t)
 	}
 	inTurn := func(t *harness.Trial) {
 		t.Script(programs(t, script.End{})...)
@@ -70,24 +75,61 @@ func runIsolated() harness.Scenario {
 		t.AwaitEnd(boris)
 		t.AwaitEnd(clara)
 	}
+	// What each run costs, with as much more of both kinds for the turns before.
+	counts := func(before int) (checks []harness.Check) {
+		for i, name := range []string{"anna", "boris", "clara"} {
+			prompt, completion := 11+i+before, 3+before
+			text := fmt.Sprintf("prompt %d, completion %d, total %d", prompt, completion, prompt+completion)
+			checks = append(checks, check("counts-own-"+name, "usage", expect.Says{What: of(clientUsage, name), Text: text}))
+		}
+		return checks
+	}
+	// Each calls the same tool first, and all the calls are under way at once.
+	withTools := func(t *harness.Trial) {
+		var all []script.Program
+		for _, name := range names {
+			call := t.ToolCall("call_"+name, "lookup", fmt.Sprintf(`{"for":%q}`, name))
+			all = append(all, script.Program{When: script.When{Contains: "for-" + name}, Steps: calling(call).Steps})
+		}
+		t.Script(append(all, programs(t, fault.Stall{})...)...)
+		t.Tools(mcp.Script{Tools: []mcp.Tool{echoing("lookup", t.Windows.Heartbeat*3/7)}})
+		meet(t)
+	}
+	ofTools := append(counts(9), check("reads-own-emil", "text", expect.Reads{What: of(clientText, "emil"), Text: "emil-one emil-two emil-three"}))
+	for _, name := range names {
+		ofTools = append(ofTools,
+			check("runs-tool-of-"+name, "tool-call", getsArguments{"lookup", fmt.Sprintf(`{"for":%q}`, name)}),
+			check("tells-model-of-"+name, "tool-result", tellsOf{toldModel, "call_" + name, name + "-result"}))
+		if name == "boris" {
+			continue // has no stream
+		}
+		for _, other := range names {
+			x := expect.Times{What: of(saying(clientEvent, other+"-progress"), name)}
+			if other == name {
+				x.Min, x.Max = 1, 1
+			}
+			one := check(fmt.Sprintf("progress-of-%s-to-%s", other, name), "progress-event", x)
+			one.Needs = []harness.Feature{harness.CustomEvents}
+			ofTools = append(ofTools, one)
+		}
+	}
 	return harness.Scenario{
 		ID:    "run/isolated",
-		Claim: "runs that go on together each get exactly their own identifiers, text, usage, failure and cancellation",
+		Claim: "runs that go on together each get exactly their own identifiers, text, tool calls, progress, usage, failure and cancellation",
 		Needs: []harness.Feature{harness.Streaming, harness.NonStreaming, harness.ErrorFrames},
 		Variants: []harness.Variant{
-			{Name: "together", Play: together, Checks: []harness.Check{
-				check("reads-own-emil", "text", expect.Reads{What: of(clientText, "emil"), Text: "emil-one emil-two emil-three"}),
-			}},
-			{Name: "in-turn", Play: inTurn, Checks: []harness.Check{
+			{Name: "together", Play: together, Checks: append(counts(0),
+				check("reads-own-emil", "text", expect.Reads{What: of(clientText, "emil"), Text: "emil-one emil-two emil-three"}))},
+			{Name: "with-tools", Set: harness.Set{Tools: harness.HTTPTools}, Play: withTools, Checks: ofTools},
+			{Name: "in-turn", Play: inTurn, Checks: append(counts(0),
 				check("reads-own-emil", "text", expect.Reads{What: of(clientText, "emil"), Text: "emil-one emil-two "}),
-				{Name: "leaving-cancels-own", Guarantee: "run.isolated", Noun: "own-provider-connection", Expect: func(at harness.At) expect.Expectation {
+				harness.Check{Name: "leaving-cancels-own", Guarantee: "run.isolated", Noun: "own-provider-connection", Expect: func(at harness.At) expect.Expectation {
 					return expect.Happens{What: of(providerLeft, "#3"), After: of(clientLeft, "emil"), To: at.Once}
 				}},
 				// A server may close a connection whose answer it has read to the end.
 				check("leaving-spares-anna", "other-provider-connection", expect.Never{What: of(providerLeft, "#1"), Before: of(clientFinish, "anna")}),
 				check("leaving-spares-boris", "other-provider-connection", expect.Never{What: of(providerLeft, "#2"), Before: of(clientFinish, "boris")}),
-				check("leaving-spares-clara", "other-provider-connection", expect.Never{What: of(providerLeft, "#5"), Before: of(clientFinish, "clara")}),
-			}},
+				check("leaving-spares-clara", "other-provider-connection", expect.Never{What: of(providerLeft, "#5"), Before: of(clientFinish, "clara")}))},
 		},
 		Reached: []expect.Event{of(clientLeft, "emil"), nth(providerRequest, 5)},
 		Checks: []harness.Check{
@@ -95,9 +137,6 @@ func runIsolated() harness.Scenario {
 			check("reads-own-boris", "text", expect.Reads{What: of(clientText, "boris"), Text: "boris-one boris-two boris-three"}),
 			check("reads-own-clara", "text", expect.Reads{What: of(clientText, "clara"), Text: "clara-one clara-two clara-three"}),
 			check("reads-own-dora", "text", expect.Reads{What: of(clientText, "dora"), Text: "dora-one dora-two dora-three"}),
-			check("counts-own-anna", "usage", expect.Says{What: of(clientUsage, "anna"), Text: "prompt 11, completion 3, total 14"}),
-			check("counts-own-boris", "usage", expect.Says{What: of(clientUsage, "boris"), Text: "prompt 12, completion 3, total 15"}),
-			check("counts-own-clara", "usage", expect.Says{What: of(clientUsage, "clara"), Text: "prompt 13, completion 3, total 16"}),
 			check("only-dora-fails", "error-frame", expect.Times{What: clientError, Min: 1, Max: 1}),
 			check("dora-fails", "error-frame", expect.Times{What: of(clientError, "dora"), Min: 1, Max: 1}),
 			check("own-identifiers", "answer-identifier", expect.Distinct{What: clientID}),

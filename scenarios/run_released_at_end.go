@@ -12,17 +12,24 @@ import (
 // runReleasedAtEnd: an ended run holds no connection, no goroutine and no place among the running ones.
 func runReleasedAtEnd() harness.Scenario {
 	var variants []harness.Variant
+	all := append(ways(), toolWays()...)
 	for _, y := range ways() {
-		reached := []expect.Event{nth(providerRequest, 2)}
-		if y.steps != nil {
-			reached = []expect.Event{nth(providerRequest, 3)}
+		if y.needs != nil { // the same, of a run that has tools
+			y.name, y.set.Tools = y.name+"-with-tools", harness.HTTPTools
+			all = append(all, y)
 		}
+	}
+	for _, y := range all {
+		reached := []expect.Event{nth(providerRequest, 2+len(y.programs(harness.Windows{})))}
 		variants = append(variants, harness.Variant{Name: y.name, Set: y.set, Needs: y.needs, Reached: reached, Play: func(t *harness.Trial) {
+			if y.set.Tools != harness.NoTools {
+				t.Tools(listing([]way{y}))
+			}
 			t.Script(slices.Concat([]script.Program{parting("first")}, y.programs(t.Windows), []script.Program{parting("last")})...)
 			// A server sets some things up at its first request only; the same request before each count makes them equal.
 			t.AwaitEnd(t.Ask(caller.Ask{Name: "first", Prompt: "hello", Stream: true}))
 			t.Census()
-			y.play(t, 2)
+			y.play(t, 2, 1)
 			t.AwaitEnd(t.Ask(caller.Ask{Name: "last", Prompt: "hello again", Stream: true}))
 			t.Census()
 			t.Signal("SIGTERM")

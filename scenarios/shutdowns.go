@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/stallwright/stallwright/fakes/fault"
+	"github.com/stallwright/stallwright/fakes/mcp"
 	"github.com/stallwright/stallwright/fakes/script"
 	"github.com/stallwright/stallwright/fakes/timeline"
 	"github.com/stallwright/stallwright/harness"
@@ -131,6 +133,49 @@ func shutTwice(first, second string, stream bool) func(*harness.Trial) {
 		t.AwaitEnd(r)
 	}
 }
+
+// shutInTool has the server go when a tool call of its run is never answered.
+func shutInTool(stream bool, tools func(harness.Windows) mcp.Script) func(*harness.Trial) {
+	return func(t *harness.Trial) {
+		t.Script(asks(t, t.ToolCall("call_1", "book", `{"city":"Oslo"}`))...)
+		t.Tools(tools(t.Windows))
+		r := t.Ask(caller.Ask{Prompt: "hello", Stream: stream})
+		t.Await(toolRequest)
+		draining().end(t, r)
+	}
+}
+
+// neverClosed is an MCP server that does not answer to the end of a session.
+func neverClosed(harness.Windows) mcp.Script {
+	tools := toolOf("book", forever, "late")
+	tools.Manners.Delete = mcp.DeleteHangs
+	return tools
+}
+
+// slowlyClosed is one that takes its time for it, less than any server has.
+func slowlyClosed(w harness.Windows) mcp.Script {
+	tools := toolOf("book", forever, "late")
+	steps := []script.Step{script.Pause{For: slowClosing(w)}, script.Headers{Status: 200}}
+	tools.Programs = []mcp.Program{{When: mcp.When{Method: "DELETE"}, Steps: steps}}
+	return tools
+}
+
+// neverHeard is one that does not answer to a cancellation.
+func neverHeard(harness.Windows) mcp.Script {
+	tools := toolOf("book", forever, "late")
+	tools.Programs = []mcp.Program{{When: mcp.When{Method: "notifications/cancelled"}, Steps: []script.Step{fault.Stall{}}}}
+	return tools
+}
+
+// slowlyHeard is one that takes its time for it.
+func slowlyHeard(w harness.Windows) mcp.Script {
+	tools := toolOf("book", forever, "late")
+	steps := []script.Step{script.Pause{For: slowClosing(w)}, script.Headers{Status: 202}}
+	tools.Programs = []mcp.Program{{When: mcp.When{Method: "notifications/cancelled"}, Steps: steps}}
+	return tools
+}
+
+func slowClosing(w harness.Windows) time.Duration { return min(w.Cleanup, w.Straggler) * 3 / 8 }
 
 // exitsAt is the check that the server exits between two instants, counted from the signal.
 func exitsAt(guarantee string, from, to func(harness.At) time.Duration) harness.Check {

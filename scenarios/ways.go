@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/stallwright/stallwright/fakes/fault"
+	"github.com/stallwright/stallwright/fakes/mcp"
 	"github.com/stallwright/stallwright/fakes/script"
 	"github.com/stallwright/stallwright/harness"
 	"github.com/stallwright/stallwright/harness/caller"
@@ -21,7 +22,8 @@ type way struct {
 	body   string         // what is asked, in place of a prompt
 	prompt string         // the way's name when empty
 	needs  []harness.Feature
-	steps  func(harness.Windows) []script.Step // nil when no model is asked
+	tool   mcp.Tool                            // that the model calls in a turn before; none without a name
+	steps  func(harness.Windows) []script.Step // nil when no model is asked, or not again
 }
 
 // ways are all of them but a shutdown.
@@ -59,26 +61,40 @@ func ways() []way {
 
 // programs are what the model plays for a run that is to end so, if it is asked.
 func (y way) programs(w harness.Windows) []script.Program {
-	if y.steps == nil {
-		return nil
+	var programs []script.Program
+	if y.tool.Name != "" {
+		call := script.Tool{ID: "call_1", Name: y.tool.Name, Args: []string{`{"city":"Oslo"}`}}
+		steps := append([]script.Step{lastOnConnection(), call}, closing("tool_calls")...)
+		steps[len(steps)-1] = script.End{Close: true}
+		programs = append(programs, script.Program{Steps: steps})
 	}
-	return []script.Program{{Steps: y.steps(w)}}
+	if y.steps != nil {
+		programs = append(programs, script.Program{Steps: y.steps(w)})
+	}
+	return programs
 }
 
 // alone is a prompt that is no part of another's.
 func (y way) alone() string { return "to-" + y.name + "." }
 
-// play has one run end so. The model must have been asked n-1 times in its trial, and no other run is under way.
-func (y way) play(t *harness.Trial, n int) {
+// play has one run end so, in the so-many-th round. The model must have been asked n-1 times in its trial, and no other run is under way.
+func (y way) play(t *harness.Trial, n, round int) {
 	ref := fmt.Sprintf("#%d", n)
 	r := t.Ask(caller.Ask{Prompt: cmp.Or(y.prompt, y.name), Body: y.body, Stream: !y.whole})
-	if y.leaves == "" {
+	switch {
+	case y.leaves == "":
 		t.AwaitEnd(r)
-		return
+	case y.tool.Name != "":
+		t.Await(nth(saying(toolRequest, fmt.Sprintf("%q", y.tool.Name)), round))
+		r.Leave(y.leaves)
+	default:
+		t.Await(of(providerStall, ref))
+		r.Leave(y.leaves)
+		t.Await(of(providerLeft, ref))
 	}
-	t.Await(of(providerStall, ref))
-	r.Leave(y.leaves)
-	t.Await(of(providerLeft, ref))
+	if y.tool.Name != "" {
+		t.Pass(t.Stage.Tick) // an agent may be given back when its answer has gone
+	}
 }
 
 // parting is the program of a good answer after which the model's side closes the connection, and says so before. A
@@ -105,15 +121,21 @@ func leaking(quick, slow []way) func(*harness.Trial) {
 			}
 		}
 		for _, y := range slow {
-			programs = append(programs, script.Program{When: script.When{Contains: y.alone()}, Times: rounds, Steps: y.steps(t.Windows)})
+			for _, p := range y.programs(t.Windows) {
+				p.When, p.Times = script.When{Contains: y.alone()}, rounds
+				programs = append(programs, p)
+			}
 		}
 		t.Script(append(programs, parting("last"))...)
+		if t.Case.Variant.Set.Tools != harness.NoTools {
+			t.Tools(listing(append(quick[:len(quick):len(quick)], slow...)))
+		}
 		t.AwaitEnd(t.Ask(caller.Ask{Name: "first", Prompt: "hello", Stream: true}))
 		t.Census()
 		asked := 1
-		for range rounds {
+		for round := range rounds {
 			for _, y := range quick {
-				y.play(t, asked+1)
+				y.play(t, asked+1, round+1)
 				asked += len(y.programs(t.Windows))
 			}
 		}
@@ -131,10 +153,10 @@ func leaking(quick, slow []way) func(*harness.Trial) {
 	}
 }
 
-// split are the ways that a server with these settings shows: those that end when model or client say so, those that
+// split are those of the ways that a server with these settings shows: those that end when model, tool or client say so, those that
 // end when a clock does, and those that not every server has.
-func split(set harness.Set) (quick, slow, faults []way) {
-	for _, y := range ways() {
+func split(ways []way, set harness.Set) (quick, slow, faults []way) {
+	for _, y := range ways {
 		switch {
 		case y.needs != nil:
 			faults = append(faults, y)
@@ -150,11 +172,11 @@ func split(set harness.Set) (quick, slow, faults []way) {
 // leakVariants are the settings under which every way can be played.
 func leakVariants() []harness.Variant {
 	inactivity := harness.Set{Inactivity: true}
-	quick, slow, faults := split(harness.Set{})
-	_, slower, _ := split(inactivity)
-	return []harness.Variant{
+	quick, slow, faults := split(ways(), harness.Set{})
+	_, slower, _ := split(ways(), inactivity)
+	return append([]harness.Variant{
 		{Name: "all-endings", Play: leaking(quick, slow)},
 		{Name: "with-inactivity", Set: inactivity, Play: leaking(quick, slower)},
 		{Name: "panics", Needs: []harness.Feature{harness.FaultHooks}, Play: leaking(faults, nil)},
-	}
+	}, leakToolVariants()...)
 }
