@@ -35,7 +35,11 @@ type Mutant struct {
 	Signature string   `json:"signature"`          // of at least one of the failing findings
 	Why       string   `json:"why"`                // one sentence
 	Scenario  string   `json:"scenario,omitempty"` // what to play, when that is less than the scenarios of Breaks
+	Time      string   `json:"time,omitempty"`     // Real when only real time shows it
 }
+
+// Real is the Time of a mutant that is played in real time: virtual time has no processes.
+const Real = "real"
 
 // Patterns returns what is played on m: its scenario if it names one, else the guarantees it breaks.
 func (m Mutant) Patterns() []string {
@@ -144,6 +148,7 @@ type entry struct {
 	Signature *string   `toml:"signature"`
 	Why       *string   `toml:"why"`
 	Scenario  *string   `toml:"scenario"`
+	Time      *string   `toml:"time"`
 }
 
 // read reads one file and returns all that is wrong with it.
@@ -183,6 +188,11 @@ func read(fsys fs.FS, name string) (Mutant, error) {
 	}
 	if e.Scenario != nil {
 		m.Scenario = required("scenario", e.Scenario)
+	}
+	if e.Time != nil {
+		if m.Time = *e.Time; m.Time != Real {
+			wrong("time is %q, want %s or nothing, which is virtual", m.Time, Real)
+		}
 	}
 	if e.Breaks == nil {
 		wrong("breaks is missing")
@@ -260,7 +270,7 @@ func decodeError(name string, err error) error {
 	return fmt.Errorf("%s%s: %w", folder, name, err)
 }
 
-var keys = []string{"id", "file", "func", "find", "replace", "breaks", "signature", "why", "scenario"}
+var keys = []string{"id", "file", "func", "find", "replace", "breaks", "signature", "why", "scenario", "time"}
 
 // nearestHint says which name was perhaps meant.
 func nearestHint(name string, names []string) string {

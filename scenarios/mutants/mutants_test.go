@@ -31,12 +31,13 @@ func TestLoad(t *testing.T) {
 
 	ms, err = Load(fstest.MapFS{
 		"forgets-end.toml": {Data: []byte(good)},
-		"a.toml":           {Data: []byte(strings.NewReplacer("forgets-end", "a", "(*stream)", "stream", "s.end", "s.stop").Replace(good) + "scenario = 'stream/**'\n")},
+		"a.toml":           {Data: []byte(strings.NewReplacer("forgets-end", "a", "(*stream)", "stream", "s.end", "s.stop").Replace(good) + "scenario = 'stream/**'\ntime = 'real'\n")},
 	})
 	require.NoError(t, err)
 	require.Len(t, ms, 2)
 	require.Equal(t, "a", ms[0].ID)
 	require.Equal(t, []string{"stream/**"}, ms[0].Patterns())
+	require.Equal(t, Real, ms[0].Time)
 	require.Equal(t, Mutant{
 		ID: "forgets-end", File: "lifecycle/server/stream.go", Func: "stream.finish", Find: "s.end()",
 		Breaks: []string{"stream.one-terminal", "stream.order"}, Signature: "count/terminal-frame",
@@ -70,6 +71,7 @@ func TestLoadErrors(t *testing.T) {
 		{"something that is no guarantee", "stream.order", "stream/order", []string{`breaks is "stream/order"`}},
 		{"a signature of no known form", "count/terminal-frame", "count", []string{`signature is "count"`}},
 		{"a replacement that changes nothing", "replace = ''", "replace = 's.end()'", []string{"nothing is broken"}},
+		{"a time that is neither", "why =", "time = \"virtual\"\nwhy =", []string{`time is "virtual", want real or nothing`}},
 		{"all that is wrong at once", "lifecycle/", "harness/\"\nwy = \"", []string{"unknown key wy"}},
 	}
 	for _, test := range tests {

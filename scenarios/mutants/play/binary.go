@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -37,15 +38,16 @@ const (
 	maxStderr = 16 << 10
 )
 
-// runArgs is the command line that plays patterns.
-func runArgs(patterns []string, format string) []string {
-	return slices.Concat([]string{"run"}, patterns, []string{"--time", "virtual", "--format", format, "-j", "1"})
+// runArgs is the command line that plays patterns, in real time or in virtual.
+func runArgs(patterns []string, time, format string) []string {
+	return slices.Concat([]string{"run"}, patterns, []string{"--time", cmp.Or(time, "virtual"), "--format", format, "-j", "1"})
 }
 
-// play plays patterns on the mutant with this ID, or on the whole server when it is empty, for at most limit.
-func (b binary) play(ctx context.Context, id string, patterns []string, limit time.Duration) playing {
+// play plays patterns on the mutant with this ID, or on the whole server when it is empty, in the time of a mutant, for at
+// most limit.
+func (b binary) play(ctx context.Context, id string, patterns []string, in string, limit time.Duration) playing {
 	start := time.Now()
-	out, p := b.start(ctx, id, limit, runArgs(patterns, "json")...)
+	out, p := b.start(ctx, id, limit, runArgs(patterns, in, "json")...)
 	p.wall = time.Since(start)
 	if p.trouble != "" {
 		return p

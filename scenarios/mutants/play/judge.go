@@ -58,6 +58,20 @@ func missed(m mutants.Mutant, p playing) []string {
 	return append(why, canaryTrouble(p.results)...)
 }
 
+// undecided says whether p shows nothing either way: no finding failed, and some gave no verdict.
+func undecided(p playing) bool {
+	some := false
+	for _, r := range p.results {
+		for _, f := range r.Findings {
+			if f.Verdict == verdict.Fail {
+				return false
+			}
+			some = some || f.Verdict == verdict.Inconclusive
+		}
+	}
+	return some
+}
+
 // unfit says why p, which was played on the server without a mutant, does not show that each of the guarantees holds.
 func unfit(guarantees []string, p playing) []string {
 	if p.trouble != "" {
@@ -146,7 +160,7 @@ func seen(guarantees []string, results []result) []string {
 				others = append(others, fmt.Sprintf("%s: fail %s in %s", f.Guarantee, f.Signature, f.Check))
 			}
 		}
-		if len(r.Findings) == 0 || r.Verdict == verdict.Error {
+		if len(r.Findings) == 0 || r.Verdict == verdict.Error || r.Verdict == verdict.Inconclusive {
 			others = append(others, strings.TrimSpace(fmt.Sprintf("%s: %s %s", r.Case, r.Verdict, r.Why)))
 		}
 	}

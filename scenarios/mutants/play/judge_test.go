@@ -122,3 +122,20 @@ func TestUncovered(t *testing.T) {
 	require.Equal(t, []string{"x.none has no mutant, want two", "x.one has one mutant, a, want two"},
 		uncovered([]string{"x.two", "x.one", "x.none"}, ms))
 }
+
+func TestUndecided(t *testing.T) {
+	tests := []struct {
+		name string
+		fs   []finding
+		want bool
+	}{
+		{"a machine too busy to judge", []finding{found("stream.end", verdict.Inconclusive, ""), found("stream.end", verdict.Skip, "")}, true},
+		{"a failure decides whatever stands beside it", []finding{found("stream.end", verdict.Inconclusive, ""), found("stream.end", verdict.Fail, "count/end")}, false},
+		{"passes are a verdict", []finding{found("stream.end", verdict.Pass, "")}, false},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			require.Equal(t, test.want, undecided(playing{results: played(test.fs...)}))
+		})
+	}
+}

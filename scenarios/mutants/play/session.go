@@ -128,6 +128,20 @@ func (s session) play(ctx context.Context, ids []string) int {
 
 // playWhole plays, on the server without a mutant, all that the mutants will play.
 func (s session) playWhole(ctx context.Context, b binary, ms []mutants.Mutant) int {
+	for _, in := range []string{"", mutants.Real} {
+		timed := slices.DeleteFunc(slices.Clone(ms), func(m mutants.Mutant) bool { return m.Time != in })
+		if len(timed) == 0 {
+			continue
+		}
+		if code := s.playWholeIn(ctx, b, timed, in); code != exitOK {
+			return code
+		}
+	}
+	return exitOK
+}
+
+// playWholeIn plays what these mutants will play, in the time that is theirs.
+func (s session) playWholeIn(ctx context.Context, b binary, ms []mutants.Mutant, in string) int {
 	var patterns, guarantees []string
 	for _, m := range ms {
 		patterns = append(patterns, m.Patterns()...)
@@ -137,7 +151,7 @@ func (s session) playWhole(ctx context.Context, b binary, ms []mutants.Mutant) i
 	slices.Sort(guarantees)
 	patterns, guarantees = slices.Compact(patterns), slices.Compact(guarantees)
 	// It plays what all mutants together play, in one process: ten times the bound of one of them.
-	p := b.play(ctx, "", patterns, 10*s.timeout)
+	p := b.play(ctx, "", patterns, in, 10*s.timeout)
 	if ctx.Err() != nil {
 		return s.fail(exitStopped, errors.New("stopped before the first mutant"))
 	}
@@ -151,7 +165,7 @@ func (s session) playWhole(ctx context.Context, b binary, ms []mutants.Mutant) i
 		fmt.Fprintln(&t, "  "+w)
 	}
 	writeTail(&t, p.stderr)
-	fmt.Fprintf(&t, "  replay    %s\n", s.replay("", patterns))
+	fmt.Fprintf(&t, "  replay    %s\n", s.replay("", patterns, in))
 	return s.fail(exitInternal, errors.New(t.String()))
 }
 
@@ -161,34 +175,18 @@ type outcome struct {
 	playing
 }
 
-// playAll plays each mutant in a process of its own, s.jobs at once, prints as they end, and counts the killed and the
-// survivors. It returns early when ctx ends; what was in flight then is not counted.
+// playAll plays each mutant in a process of its own, s.jobs at once, and then those of real time one after another, since
+// what is seen on a busy machine proves nothing. It prints as they end, and counts the killed and the survivors. It
+// returns early when ctx ends; what was in flight then is not counted.
 func (s session) playAll(ctx context.Context, b binary, ms []mutants.Mutant, beat *heartbeat) (killed, survived int) {
 	beat.say("0 of %d played", len(ms))
-	queue, outcomes := make(chan mutants.Mutant), make(chan outcome)
+	isReal := func(m mutants.Mutant) bool { return m.Time == mutants.Real }
+	virtual, real := slices.DeleteFunc(slices.Clone(ms), isReal), slices.DeleteFunc(slices.Clone(ms), func(m mutants.Mutant) bool { return !isReal(m) })
+	outcomes := make(chan outcome)
 	go func() {
-		defer close(queue)
-		for _, m := range ms {
-			select {
-			case queue <- m:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	var players sync.WaitGroup
-	for range min(s.jobs, len(ms)) {
-		players.Go(func() {
-			for m := range queue {
-				if p := b.play(ctx, m.ID, m.Patterns(), s.timeout); ctx.Err() == nil {
-					outcomes <- outcome{m, p}
-				}
-			}
-		})
-	}
-	go func() {
-		players.Wait()
-		close(outcomes)
+		defer close(outcomes)
+		s.playSome(ctx, b, virtual, s.jobs, outcomes)
+		s.playSome(ctx, b, real, 1, outcomes)
 	}()
 	for o := range outcomes {
 		if s.print(o) {
@@ -199,6 +197,39 @@ func (s session) playAll(ctx context.Context, b binary, ms []mutants.Mutant, bea
 		beat.say("%d of %d played, %d survived", killed+survived, len(ms), survived)
 	}
 	return killed, survived
+}
+
+// playSome plays mutants, so many at once, and returns when all are played or ctx ends.
+func (s session) playSome(ctx context.Context, b binary, ms []mutants.Mutant, jobs int, outcomes chan<- outcome) {
+	queue := make(chan mutants.Mutant, len(ms))
+	for _, m := range ms {
+		queue <- m
+	}
+	close(queue)
+	var players sync.WaitGroup
+	for range min(jobs, len(ms)) {
+		players.Go(func() {
+			for m := range queue {
+				if p := s.playOne(ctx, b, m); ctx.Err() == nil {
+					outcomes <- outcome{m, p}
+				}
+			}
+		})
+	}
+	players.Wait()
+}
+
+// mostTries is how often a mutant of real time is played while the machine is too busy to judge it.
+const mostTries = 3
+
+func (s session) playOne(ctx context.Context, b binary, m mutants.Mutant) (p playing) {
+	for try := 0; try < mostTries && ctx.Err() == nil; try++ {
+		p = b.play(ctx, m.ID, m.Patterns(), m.Time, s.timeout)
+		if m.Time != mutants.Real || !undecided(p) {
+			break
+		}
+	}
+	return p
 }
 
 // print says what became of a mutant and tells whether it was killed.
@@ -228,20 +259,20 @@ func (s session) print(o outcome) (killed bool) {
 		if o.trouble != "" {
 			writeTail(&t, o.stderr)
 		}
-		fmt.Fprintf(&t, "  replay    %s\n", s.replay(m.ID, m.Patterns()))
+		fmt.Fprintf(&t, "  replay    %s\n", s.replay(m.ID, m.Patterns(), m.Time))
 	}
 	io.WriteString(s.stdout, printable(t.String()))
 	return len(why) == 0
 }
 
 // replay is the command line that builds again and plays one mutant, or none, by hand.
-func (s session) replay(id string, patterns []string) string {
+func (s session) replay(id string, patterns []string, in string) string {
 	dir := filepath.ToSlash(cmp.Or(s.keep, filepath.Join("bin", "mutants")))
 	build := self + " -keep " + dir
 	if id != "" {
 		build += " " + id
 	}
-	return fmt.Sprintf("%s; %s=%s %s/stallwright %s", build, mutants.Variable, id, dir, strings.Join(runArgs(patterns, "text"), " "))
+	return fmt.Sprintf("%s; %s=%s %s/stallwright %s", build, mutants.Variable, id, dir, strings.Join(runArgs(patterns, in, "text"), " "))
 }
 
 // writeTail adds the last lines that the binary wrote to stderr.

@@ -84,7 +84,7 @@ func main() {
 		return
 	}
 	core.Before()
-	args := strings.Join(os.Args[1:], " ")
+	args := strings.Replace(strings.Join(os.Args[1:], " "), "--time real", "--time virtual", 1)
 	if !strings.HasPrefix(args, "run ") || !strings.HasSuffix(args, " --time virtual --format json -j 1") || os.Getenv("STALLWRIGHT_PROFILE") != "" {
 		fmt.Fprintln(os.Stderr, "bad arguments:", args)
 		os.Exit(2)
@@ -167,6 +167,11 @@ var (
 	crashes  = mutant("crashes", "Before", "", "", "stream.end")
 )
 
+func inReal(m mutants.Mutant) mutants.Mutant {
+	m.Time = mutants.Real
+	return m
+}
+
 func TestPlay(t *testing.T) {
 	t.Setenv("STALLWRIGHT_PROFILE", "full") // must not reach the binary
 	sign := mutant("other-sign", "End", `return "pass"`, `return "fail"`, "stream.end")
@@ -199,6 +204,8 @@ func TestPlay(t *testing.T) {
 			"  seen      stream.end: 1 fail deadline/end\n",
 			"\n1 passed, 3 failed\n",
 		}, nil},
+		{"one of real time is played in it, after the others", []mutants.Mutant{inReal(endFails), inReal(endSkips), orderFails}, nil, nil, exitSurvived,
+			[]string{"bin/mutants/stallwright run stream.end --time real --format text -j 1\n", "\n2 passed, 1 failed\n"}, nil},
 		{"a crash is no kill, and is shown without its control characters", []mutants.Mutant{crashes}, nil, func(s *session) {
 			edit(t, s.root, "lifecycle/core/core.go", "func Before() {}", "func Before() { none() }\n\nfunc none() {}")
 			s.all[0].Find, s.all[0].Replace = "none()", "Crash()"
