@@ -25,7 +25,7 @@ examples: build ## the examples in Python, TypeScript and Rust whose toolchains 
 	examples/run
 
 sdktest: sdktest-go ## the official SDKs judge the fakes: Go, and Python and Node where they are here
-	@for language in python node; do test ! -x fakes/sdktest/$$language/run || fakes/sdktest/$$language/run || exit 1; done
+	@for language in python node conformance; do test ! -x fakes/sdktest/$$language/run || fakes/sdktest/$$language/run || exit 1; done
 
 sdktest-go:
 	cd fakes/sdktest && go vet -race ./... && go test -race ./...

@@ -77,7 +77,7 @@ var (
 		"timeline": 0, "fault": 0, "script": 1, "wire": 2, "provider": 3, "mcp": 3, "approver": 3, "collector": 3, "admin": 4, "dialects": 4, "proof": 5,
 	}
 	harnessRanks = map[string]int{
-		"verdict": 0, "expect": 1, "invariant": 1, "caller": 1, "": 2,
+		"verdict": 0, "expect": 1, "invariant": 1, "caller": 1, "overlap": 2, "": 2,
 		"bubble": 3, "process": 3, "worker": 3, "specs": 3, "casefile": 3, "reference": 3, "census": 3,
 	}
 )
@@ -126,7 +126,7 @@ func broken(file, to string) string {
 			return "reports import harness/verdict and fakes/timeline"
 		}
 	case "examples":
-		if !test || to != "scenarios" && to != "harness/casefile" && to != "fakes/script" {
+		if !test || to != "scenarios" && to != "harness/casefile" && to != "fakes/script" && to != "fakes/mcp" {
 			return "only the test of the examples imports what reads them"
 		}
 	default:

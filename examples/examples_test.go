@@ -2,6 +2,7 @@
 package examples_test
 
 import (
+	"bytes"
 	"os"
 	"path"
 	"path/filepath"
@@ -10,8 +11,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/goccy/go-yaml"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
 
+	"github.com/stallwright/stallwright/fakes/mcp"
 	"github.com/stallwright/stallwright/fakes/script"
 	"github.com/stallwright/stallwright/harness/casefile"
 	"github.com/stallwright/stallwright/scenarios"
@@ -39,9 +43,9 @@ type report struct {
 }
 
 var (
-	fileLink     = regexp.MustCompile(`^(case|script) \[([a-z0-9-]+)\]\(\.\./examples/([a-z/]+/[a-z0-9-]+\.yaml)\)$`)
+	fileLink     = regexp.MustCompile(`^(case|script|MCP script) \[([a-z0-9-]+)\]\(\.\./examples/([a-z/]+/[a-z0-9-]+\.yaml)\)$`)
 	scenarioLink = regexp.MustCompile("^scenario `([a-z0-9/@-]+)`$")
-	inWords      = regexp.MustCompile("^(needs (MCP tools|approvals|orchestration|telemetry|process restart): later|(cannot be expressed|in part): .+)$")
+	inWords      = regexp.MustCompile("^(needs (approvals|orchestration|telemetry|process restart): later|(cannot be expressed|in part): .+)$")
 	reportedAt   = regexp.MustCompile(`^\[[^\]]+, \d{4}-\d{2}[^\]]*\]\(https://github\.com/[^)]+\)$`)
 )
 
@@ -62,7 +66,7 @@ func reports(t *testing.T) []report {
 		for _, entry := range strings.Split(cells[4], "; ") {
 			if m := fileLink.FindStringSubmatch(entry); m != nil {
 				require.Equal(t, m[2]+".yaml", path.Base(m[3]), line)
-				require.Equal(t, m[1] == "script", strings.HasSuffix(path.Dir(m[3]), "scripts"), line)
+				require.Equal(t, m[1], played(path.Dir(m[3])), line)
 				r.files = append(r.files, m[3])
 			} else if m := scenarioLink.FindStringSubmatch(entry); m != nil {
 				r.scenarios = append(r.scenarios, m[1])
@@ -73,6 +77,17 @@ func reports(t *testing.T) []report {
 		out = append(out, r)
 	}
 	return out
+}
+
+// played is what the files of a folder are.
+func played(folder string) string {
+	switch path.Base(folder) {
+	case "mcp":
+		return "MCP script"
+	case "scripts":
+		return "script"
+	}
+	return "case"
 }
 
 func TestEachReportHasOneRow(t *testing.T) {
@@ -122,7 +137,7 @@ func TestFilesOfReportsAreLinked(t *testing.T) {
 		}
 	}
 	number := regexp.MustCompile(`\bB\d{3}\b`)
-	for _, pattern := range []string{"reports/*.yaml", "reports/scripts/*.yaml"} {
+	for _, pattern := range []string{"reports/*.yaml", "reports/scripts/*.yaml", "reports/scripts/mcp/*.yaml"} {
 		for _, f := range glob(t, pattern, 15) {
 			var named []string
 			for line := range strings.Lines(read(t, f)) {
@@ -166,6 +181,31 @@ func TestScriptsCheck(t *testing.T) {
 		tidy, err := script.Format(f, []byte(text))
 		require.NoError(t, err)
 		require.Equal(t, text, string(tidy), "stallwright script fmt -w")
+	}
+}
+
+func TestMCPScriptsCheck(t *testing.T) {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(mcp.Schema()))
+	require.NoError(t, err)
+	c := jsonschema.NewCompiler()
+	require.NoError(t, c.AddResource("mcp.schema.json", doc))
+	schema, err := c.Compile("mcp.schema.json")
+	require.NoError(t, err)
+	named := regexp.MustCompile(`^# yaml-language-server: \$schema=(\S+/mcp\.schema\.json)\n#\n# `)
+	for _, f := range slices.Concat(glob(t, "scripts/mcp/*.yaml", 3), glob(t, "reports/scripts/mcp/*.yaml", 20)) {
+		text := read(t, f)
+		got, err := mcp.Parse(f, []byte(text))
+		require.NoError(t, err)
+		require.NotEmpty(t, got.About, f)
+		tidy, err := mcp.Format(f, []byte(text))
+		require.NoError(t, err)
+		require.Equal(t, text, string(tidy), "stallwright script fmt -w")
+		var v any
+		require.NoError(t, yaml.Unmarshal([]byte(text), &v))
+		require.NoError(t, schema.Validate(v), f)
+		m := named.FindStringSubmatch(text)
+		require.NotNil(t, m, "%s names its schema first, and then says what it is for", f)
+		require.FileExists(t, path.Join(path.Dir(f), m[1]))
 	}
 }
 
