@@ -176,11 +176,15 @@ func (p *Picture) answer() Answer {
 		return Concurrent
 	case !inOrder:
 		return Unordered
-	case slices.ContainsFunc(seen[1:], func(c Call) bool { return c.Announced >= 0 && c.Announced < seen[0].Ended }):
+	// A fake notes that a result has left a moment after it has: a server may act on it before.
+	case slices.ContainsFunc(seen[1:], func(c Call) bool { return c.Announced >= 0 && c.Announced < seen[0].Ended-moment(seen[0]) }):
 		return Batched
 	}
 	return Sequential
 }
+
+// moment is what the two instants of one thing may be apart: a third of the call at most.
+func moment(c Call) time.Duration { return min((c.Ended-c.Started)/3, 20*time.Millisecond) }
 
 // Breaks says which assumptions of a FIFO that joins announcements with executions do not hold.
 func (p Picture) Breaks() []string {
