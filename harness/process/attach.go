@@ -1,6 +1,7 @@
 package process
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -149,7 +150,7 @@ func (r *run) unfit(h host, c harness.Case) string {
 
 // openTools starts the MCP servers that an attached server has.
 func (r *run) openTools() (*harness.Toolkit, error) {
-	at := orElse(r.ToolsListen, "127.0.0.1:0")
+	at := cmp.Or(r.ToolsListen, "127.0.0.1:0")
 	name, port, err := net.SplitHostPort(at)
 	if err != nil {
 		return nil, err
