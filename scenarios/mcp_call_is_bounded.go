@@ -64,7 +64,7 @@ func mcpCallIsBounded() harness.Scenario {
 			}
 		}
 		variants[i].Checks = append(checks, harness.Check{Name: "leaves-the-server", Guarantee: id, Noun: "open-call", Expect: func(at harness.At) expect.Expectation {
-			return goneAt{at.Stream, at.Stream + at.Once}
+			return goneAt{toolRequest, at.Stream, at.Stream + at.Once}
 		}})
 	}
 	return harness.Scenario{

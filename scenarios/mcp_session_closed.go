@@ -98,7 +98,7 @@ func mcpSessionClosed() harness.Scenario {
 				v.Checks = []harness.Check{
 					{Name: "deletes-nothing", Guarantee: id, Noun: "delete", Expect: shows(expect.Never{What: toolDelete})},
 					{Name: "leaves-the-call", Guarantee: id, Noun: "open-call", Expect: func(at harness.At) expect.Expectation {
-						return goneAt{0, awhile(at.Windows) + max(at.Stream, at.Shutdown) + at.Once}
+						return goneAt{toolRequest, 0, awhile(at.Windows) + max(at.Stream, at.Shutdown) + at.Once}
 					}},
 				}
 			} else {

@@ -119,14 +119,17 @@ func (x reported) Judge(h expect.History) expect.Judgement {
 
 func (x reported) String() string { return "aura.mcp_status with " + x.server + " " + x.status }
 
-// goneAt expects the first tool call to be over for its server, or the peer to have left it, between two instants after the client asked.
-type goneAt struct{ from, to time.Duration }
+// goneAt expects the first call of this kind to be over for its server, or the peer to have left it, between two instants after the client asked.
+type goneAt struct {
+	call     expect.Event
+	from, to time.Duration
+}
 
 // Judge fails as a deadline or as early, and is inconclusive when there was no call.
 func (x goneAt) Judge(h expect.History) expect.Judgement {
-	call, ok := h.Find(toolRequest)
+	call, ok := h.Find(x.call)
 	if !ok {
-		return expect.Happens{What: toolEnded, After: toolRequest}.Judge(h) // says so
+		return expect.Happens{What: toolEnded, After: x.call}.Judge(h) // says so
 	}
 	over := of(toolEnded, call.Ref)
 	if left, ok := h.Find(of(toolLeft, call.Ref)); ok {
