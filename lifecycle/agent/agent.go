@@ -21,13 +21,25 @@ type Agent struct {
 	BeforeTurn func(ctx context.Context, prompt string)
 }
 
+// Life is the life that an agent's work belongs to: a [run.Run], or the part of one that a worker has.
+type Life interface {
+	ModelCall()  // a provider call begins
+	Item()       // the model gave an item
+	ToolBegins() // a tool executes, or waits until it may: nobody expects an item of the model
+	ToolEnds()
+	Calls() *run.Calls // that are announced and not finished
+	// Emit hands an event on. It blocks while there is no room, and returns why the life is over, or the cause of ctx.
+	Emit(ctx context.Context, e run.Event) error
+	Finish(ctx context.Context, f run.Finished) error // emits the last event
+}
+
 // errMaxTurns is the end of a run whose model still wanted more after TurnDepth turns.
 var errMaxTurns = errors.New("agent: the model did not finish within its turns")
 
-// Answer plays model turns, and the tool calls between them, until the model has finished, and emits what it says as events of r,
+// Answer plays model turns, and the tool calls between them, until the model has finished, and emits what it says as events of its life,
 // [run.Finished] last. With nil tools a turn that asks for a call is the last: the caller gets the finish reason. It returns nil when
 // the last event was taken, else an error that [Ending] understands.
-func (a *Agent) Answer(ctx context.Context, r *run.Run, conversation []llm.Message, tools Tools) error {
+func (a *Agent) Answer(ctx context.Context, life Life, conversation []llm.Message, tools Tools) error {
 	request := llm.Request{Model: a.Model, Messages: a.withSystemPrompt(conversation)}
 	if tools != nil {
 		request.Tools = tools.List()
@@ -36,7 +48,7 @@ func (a *Agent) Answer(ctx context.Context, r *run.Run, conversation []llm.Messa
 	var answered []string // the calls whose results the turn reads
 	tokens := &tokens{}
 	for n := 1; ; n++ {
-		t := &turn{ctx: ctx, run: r, tools: tools, names: request.Tools, tokens: tokens}
+		t := &turn{ctx: ctx, life: life, tools: tools, names: request.Tools, tokens: tokens}
 		if err := a.play(t, request); err != nil {
 			return err
 		}
@@ -44,12 +56,12 @@ func (a *Agent) Answer(ctx context.Context, r *run.Run, conversation []llm.Messa
 		finished.Usage = sum(finished.Usage, t.usage)
 		finished.Reported = finished.Reported || t.reported
 		if len(answered) > 0 && t.reported {
-			if err := r.Emit(ctx, run.ToolUsage{IDs: answered, Usage: sum(run.Usage{}, t.usage)}); err != nil {
+			if err := life.Emit(ctx, run.ToolUsage{IDs: answered, Usage: sum(run.Usage{}, t.usage)}); err != nil {
 				return err
 			}
 		}
 		if t.last() {
-			return r.Finish(ctx, finished)
+			return life.Finish(ctx, finished)
 		}
 		if n == a.TurnDepth {
 			return errMaxTurns // what the calls would give has no turn left that reads it
@@ -72,7 +84,7 @@ func (a *Agent) play(t *turn, request llm.Request) error {
 	if a.BeforeTurn != nil {
 		a.BeforeTurn(t.ctx, prompt(request.Messages))
 	}
-	t.run.ModelCall()
+	t.life.ModelCall()
 	return a.Client.Stream(t.ctx, request, t.item)
 }
 

@@ -95,7 +95,7 @@ func TestEveryItemFeedsTheClocks(t *testing.T) {
 			r := run.New("r", run.Config{Buffer: 10})
 			r.WatchItems(time.Minute, 0)
 			r.ModelCall()
-			turn := &turn{ctx: r.Context(), run: r}
+			turn := &turn{ctx: r.Context(), life: r}
 			turn.calls.open(0, llm.ToolCall{})
 			require.NoError(t, turn.item(llm.Item{Kind: kind}))
 			time.Sleep(time.Hour)

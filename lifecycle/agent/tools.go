@@ -60,7 +60,7 @@ func (a *Agent) execute(t *turn, calls []*call) ([]llm.Message, error) {
 	case Concurrent:
 		err = a.overlapping(t, calls, byID{})
 	case ConcurrentFIFO:
-		err = a.overlapping(t, calls, byFIFO{t.run.Calls()})
+		err = a.overlapping(t, calls, byFIFO{t.life.Calls()})
 	default:
 		err = a.sequential(t, calls)
 	}
@@ -75,7 +75,7 @@ func (a *Agent) execute(t *turn, calls []*call) ([]llm.Message, error) {
 }
 
 func (a *Agent) sequential(t *turn, calls []*call) error {
-	fifo := byFIFO{t.run.Calls()}
+	fifo := byFIFO{t.life.Calls()}
 	for _, c := range calls {
 		if err := a.announce(t, c, fifo); err != nil {
 			return err
@@ -161,7 +161,7 @@ func (a *Agent) announce(t *turn, c *call, ids identity) error {
 	if arguments == nil {
 		arguments = json.RawMessage("{}")
 	}
-	return t.run.Emit(t.ctx, run.ToolRequested{ID: c.ID, Name: c.Name, Arguments: arguments})
+	return t.life.Emit(t.ctx, run.ToolRequested{ID: c.ID, Name: c.Name, Arguments: arguments})
 }
 
 // call executes one call. What cannot be executed is answered, so that the model can do something else.
@@ -174,14 +174,14 @@ func (a *Agent) call(t *turn, c *call, ids identity) {
 		c.content, c.failed = "Tool not found: "+clip(c.Name), true
 		return
 	}
-	t.run.ToolBegins()
-	defer t.run.ToolEnds()
+	t.life.ToolBegins()
+	defer t.life.ToolEnds()
 	token := t.tokens.next()
-	if c.err = t.run.Emit(t.ctx, run.ToolStarted{ID: ids.peek(c), Name: c.Name, Token: token}); c.err != nil {
+	if c.err = t.life.Emit(t.ctx, run.ToolStarted{ID: ids.peek(c), Name: c.Name, Token: token}); c.err != nil {
 		return
 	}
 	asked := llm.ToolCall{ID: c.ID, Name: c.Name, Arguments: string(c.arguments)}
-	content, failed, err := t.tools.Call(t.ctx, asked, token, func(p run.ToolProgress) { _ = t.run.Emit(t.ctx, p) })
+	content, failed, err := t.tools.Call(t.ctx, asked, token, func(p run.ToolProgress) { _ = t.life.Emit(t.ctx, p) })
 	switch {
 	case t.ctx.Err() != nil:
 		c.err = context.Cause(t.ctx)
@@ -200,7 +200,7 @@ func (a *Agent) complete(t *turn, c *call, ids identity) error {
 	if c.err != nil {
 		return c.err
 	}
-	return t.run.Emit(t.ctx, run.ToolCompleted{ID: ids.pop(c), Name: c.Name, Duration: time.Since(c.announced), Failed: c.failed, Content: c.content})
+	return t.life.Emit(t.ctx, run.ToolCompleted{ID: ids.pop(c), Name: c.Name, Duration: time.Since(c.announced), Failed: c.failed, Content: c.content})
 }
 
 // object is the arguments of a call when they are a whole JSON object; a model that has none to give may write nothing.

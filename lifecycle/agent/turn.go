@@ -12,7 +12,7 @@ import (
 // turn gathers what one model turn gave.
 type turn struct {
 	ctx      context.Context
-	run      *run.Run
+	life     Life
 	tools    Tools
 	names    []llm.Tool
 	tokens   *tokens
@@ -25,15 +25,15 @@ type turn struct {
 
 // item takes one item of the provider. Every kind feeds the run's clocks, also those that nobody is shown.
 func (t *turn) item(i llm.Item) error {
-	t.run.Item()
+	t.life.Item()
 	switch i.Kind {
 	case llm.Text:
 		if t.tools != nil {
 			t.text.WriteString(i.Text)
 		}
-		return t.run.Emit(t.ctx, run.Text{Content: i.Text})
+		return t.life.Emit(t.ctx, run.Text{Content: i.Text})
 	case llm.Reasoning:
-		return t.run.Emit(t.ctx, run.Reasoning{Content: i.Text})
+		return t.life.Emit(t.ctx, run.Reasoning{Content: i.Text})
 	case llm.ToolCallOpened:
 		t.calls.open(i.Index, i.Call)
 	case llm.ToolCallArguments:
