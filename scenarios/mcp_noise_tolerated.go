@@ -15,12 +15,12 @@ import (
 type noise struct {
 	name    string
 	over    []harness.Tooling
-	steps   []script.Step
+	steps   func(harness.Windows) []script.Step // made by who says it: some are megabytes
 	manners mcp.Manners
 	asks    bool // the client is to answer each
 }
 
-func noises(w harness.Windows) []noise {
+func noises() []noise {
 	all, stdio := harness.Transports(), []harness.Tooling{harness.StdioTools}
 	events := []harness.Tooling{harness.HTTPTools, harness.ModernTools, harness.SSETools}
 	legacy := []harness.Tooling{harness.HTTPTools, harness.SSETools, harness.StdioTools} // a modern server asks nothing
@@ -31,38 +31,45 @@ func noises(w harness.Windows) []noise {
 		}
 		return steps
 	}
-	deep := strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000)
-	odd := []string{
-		`DEBUG loading noise`, `{"level":"info","noise":1}`, `{"jsonrpc":"2.0"}`, `[1,2]`, `null`, `"noise"`, `{"jsonrpc":`, "caf\xe9 \xff\xfe noise", "",
-		strings.Repeat("noise ", 20_000), `{"noise":"` + strings.Repeat("x", 2<<20) + `"}`, `{"noise":` + deep + `}`, deep,
+	odd := func() []string {
+		deep := strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000)
+		return []string{
+			`DEBUG loading noise`, `{"level":"info","noise":1}`, `{"jsonrpc":"2.0"}`, `[1,2]`, `null`, `"noise"`, `{"jsonrpc":`, "caf\xe9 \xff\xfe noise", "",
+			strings.Repeat("noise ", 20_000), `{"noise":"` + strings.Repeat("x", 2<<20) + `"}`, `{"noise":` + deep + `}`, deep,
+		}
 	}
 	data := func() []string {
 		var out []string
-		for _, l := range odd {
+		for _, l := range odd() {
 			out = append(out, "data: "+l)
 		}
 		return append(out, "event: ping\ndata: {}", "event: noise", "data", "retry: 10", "id: 7", "noise: 1", ": noise", "event: error\ndata: noise")
 	}
-	ask := func(method string, as mcp.ID) script.Step {
-		return mcp.Ask{Method: method, ID: as, For: w.Heartbeat / 7}
+	says := func(steps ...script.Step) func(harness.Windows) []script.Step {
+		return func(harness.Windows) []script.Step { return steps }
+	}
+	ask := func(method string, as mcp.ID) func(harness.Windows) []script.Step {
+		return func(w harness.Windows) []script.Step {
+			return []script.Step{mcp.Ask{Method: method, ID: as, For: w.Heartbeat / 7}}
+		}
 	}
 	return []noise{
-		{name: "comments", over: events, steps: []script.Step{script.Headers{}, script.Comment{Text: "noise"}, script.Comment{Text: ""}, script.Comment{Text: "noise"}}},
-		{name: "log", over: all, steps: []script.Step{mcp.Log{Text: "noise"}, mcp.Log{Level: "emergency", Text: strings.Repeat("noise ", 20_000)}}},
-		{name: "notifications", over: all, steps: []script.Step{
+		{name: "comments", over: events, steps: says(script.Headers{}, script.Comment{Text: "noise"}, script.Comment{Text: ""}, script.Comment{Text: "noise"})},
+		{name: "log", over: all, steps: says(mcp.Log{Text: "noise"}, mcp.Log{Level: "emergency", Text: strings.Repeat("noise ", 20_000)})},
+		{name: "notifications", over: all, steps: says(
 			mcp.Notify{Method: "notifications/tools/list_changed"}, mcp.Notify{Method: "notifications/noise", Params: `{"noise":1}`}, mcp.Notify{Method: "noise", Params: `[]`},
 			mcp.Notify{Method: "notifications/cancelled", Params: `{"requestId":"noise"}`}, mcp.Notify{Method: "notifications/message", Params: `{"level":7}`},
 			mcp.Notify{Method: "notifications/resources/updated", Params: `{"uri":null}`},
-		}},
-		{name: "lines", over: stdio, steps: raw("\n", odd...)},
-		{name: "frames", over: events, steps: raw("\n\n", data()...)},
-		{name: "banner", over: stdio, manners: mcp.Manners{Banner: "Noise server 1.0\nlistening on stdio\n\n{\"noise\":true}\n"}},
-		{name: "ping", over: legacy, asks: true, steps: []script.Step{ask("ping", mcp.OwnID)}},
-		{name: "roots", over: legacy, asks: true, steps: []script.Step{ask("roots/list", mcp.OwnID)}},
-		{name: "sampling", over: legacy, asks: true, steps: []script.Step{ask("sampling/createMessage", mcp.OwnID)}},
-		{name: "elicitation", over: legacy, asks: true, steps: []script.Step{ask("elicitation/create", mcp.OwnID)}},
-		{name: "unknown-request", over: legacy, asks: true, steps: []script.Step{ask("noise", mcp.OwnID)}},
-		{name: "ping-as-the-call", over: legacy, asks: true, steps: []script.Step{ask("ping", mcp.SameID)}},
+		)},
+		{name: "lines", over: stdio, steps: func(harness.Windows) []script.Step { return raw("\n", odd()...) }},
+		{name: "frames", over: events, steps: func(harness.Windows) []script.Step { return raw("\n\n", data()...) }},
+		{name: "banner", over: stdio, steps: says(), manners: mcp.Manners{Banner: "Noise server 1.0\nlistening on stdio\n\n{\"noise\":true}\n"}},
+		{name: "ping", over: legacy, asks: true, steps: ask("ping", mcp.OwnID)},
+		{name: "roots", over: legacy, asks: true, steps: ask("roots/list", mcp.OwnID)},
+		{name: "sampling", over: legacy, asks: true, steps: ask("sampling/createMessage", mcp.OwnID)},
+		{name: "elicitation", over: legacy, asks: true, steps: ask("elicitation/create", mcp.OwnID)},
+		{name: "unknown-request", over: legacy, asks: true, steps: ask("noise", mcp.OwnID)},
+		{name: "ping-as-the-call", over: legacy, asks: true, steps: ask("ping", mcp.SameID)},
 	}
 }
 
@@ -70,12 +77,10 @@ func noises(w harness.Windows) []noise {
 func mcpNoiseTolerated() harness.Scenario {
 	const id = "mcp.noise-tolerated"
 	var variants []harness.Variant
-	for _, n := range noises(harness.Production()) {
+	for _, n := range noises() {
 		for _, over := range n.over {
 			v := harness.Variant{Name: n.name + "-" + string(over), Set: harness.Set{Tools: over}, Dialects: chat()[:1], Play: func(t *harness.Trial) {
-				all := noises(t.Windows)
-				n := all[slices.IndexFunc(all, func(o noise) bool { return o.name == n.name })]
-				s := onCall(slices.Concat(n.steps, []script.Step{mcp.Result{Text: "rain"}})...)
+				s := onCall(slices.Concat(n.steps(t.Windows), []script.Step{mcp.Result{Text: "rain"}})...)
 				s.Manners = n.manners
 				t.Tools(s)
 				looksUp(t, "call_1", "call_2")

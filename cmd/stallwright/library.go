@@ -3,6 +3,7 @@ package main
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/stallwright/stallwright/fakes/dialects"
 	"github.com/stallwright/stallwright/harness"
@@ -52,20 +53,25 @@ func (l library) canaries() []harness.Case {
 	return l.canary.Cases(l.dialects[:min(1, len(l.dialects))]...)
 }
 
-// find returns the case of that ID, the canary's included, whatever the dialect. Those that were put aside come last: a
-// worker that has read case files plays what comes with stallwright too.
-func (l library) find(id string) (harness.Case, bool) {
-	for _, s := range slices.Concat(l.scenarios, []harness.Scenario{l.canary}, l.elsewhere) {
-		if s.ID != verdict.Scenario(id) {
-			continue
-		}
-		for _, c := range s.Cases(allDialects()...) {
-			if c.ID() == id {
-				return c, true
+// finder returns what finds the case of an ID, the canary's included, whatever the dialect. Those that were put aside come
+// last: a worker that has read case files plays what comes with stallwright too. The cases are made once, at the first
+// search, since thousands are looked for; it may be used by several goroutines.
+func (l library) finder() func(id string) (harness.Case, bool) {
+	known := sync.OnceValue(func() map[string]harness.Case {
+		cases := map[string]harness.Case{}
+		for _, s := range slices.Concat(l.scenarios, []harness.Scenario{l.canary}, l.elsewhere) {
+			for _, c := range s.Cases(allDialects()...) {
+				if _, ok := cases[c.ID()]; !ok {
+					cases[c.ID()] = c
+				}
 			}
 		}
+		return cases
+	})
+	return func(id string) (harness.Case, bool) {
+		c, ok := known()[id]
+		return c, ok
 	}
-	return harness.Case{}, false
 }
 
 func (l library) hasScenario(id string) bool {

@@ -127,7 +127,7 @@ func (p *stubPlayer) Run(ctx context.Context, jobs []harness.Job, w harness.Watc
 			}
 		}
 		w.Started(j)
-		c, ok := p.library.find(j.Case)
+		c, ok := p.library.finder()(j.Case)
 		if !ok {
 			return fmt.Errorf("no case %s", j.Case)
 		}

@@ -21,7 +21,7 @@ func (c *cli) newPlayer(p plan) (harness.Player, error) {
 	if p.attached() {
 		return &process.Pool{
 			Wait:   attachWait,
-			Target: harness.Target{Name: p.url, Features: claims(), URL: p.url}, Find: c.library.find,
+			Target: harness.Target{Name: p.url, Features: claims(), URL: p.url}, Find: c.library.finder(),
 			Listen: p.listen, Tools: p.tools, ToolsListen: p.toolsListen, Windows: &p.windows, AllowRemote: p.allowRemote,
 		}, nil
 	}
@@ -31,11 +31,11 @@ func (c *cli) newPlayer(p plan) (harness.Player, error) {
 	}
 	if p.virtual {
 		return &worker.Pool{
-			Command: append([]string{executable, "worker", "--tool-execution=" + p.execution, "--"}, p.files...), Bubbles: p.jobs, Silence: silence, Package: reference.Package, Find: c.library.find,
+			Command: append([]string{executable, "worker", "--tool-execution=" + p.execution, "--"}, p.files...), Bubbles: p.jobs, Silence: silence, Package: reference.Package, Find: c.library.finder(),
 		}, nil
 	}
 	return &process.Pool{
-		Target: reference.Executing(executable, p.execution), Find: c.library.find, Instances: p.jobs,
+		Target: reference.Executing(executable, p.execution), Find: c.library.finder(), Instances: p.jobs,
 		Child: []string{executable, "fake", "mcp", "--stdio", "--control"},
 	}, nil
 }

@@ -112,7 +112,7 @@ func TestPatternsThatMatchNothing(t *testing.T) {
 
 func TestSkipLeavesOutCasesAndChecks(t *testing.T) {
 	l := stubLibrary()
-	c, _ := l.find("first-chunk/fires@headers")
+	c, _ := l.finder()("first-chunk/fires@headers")
 	result := func() verdict.Result { return stubResult(c, harness.Job{}, verdict.Fail) }
 	for _, tc := range []struct {
 		name    string
@@ -200,7 +200,7 @@ func TestLiveProgressRedrawsOneLine(t *testing.T) {
 	}
 	close(p.ended) // no ticker: the test ticks
 	j := harness.Job{Case: "cancel/leaves", Attempt: 1}
-	c, _ := stubLibrary().find(j.Case)
+	c, _ := stubLibrary().finder()(j.Case)
 	p.started(j)
 	p.tick()
 	p.played(j, stubResult(c, j, verdict.Fail), true)
@@ -224,13 +224,14 @@ func TestBuiltinScriptsAreSound(t *testing.T) {
 
 func TestBuiltinLibraryIsWhole(t *testing.T) {
 	l := builtin()
+	find := l.finder()
 	for _, c := range append(l.cases(), l.canaries()...) {
-		found, ok := l.find(c.ID())
+		found, ok := find(c.ID())
 		require.True(t, ok, c.ID())
 		require.Equal(t, c.ID(), found.ID())
 	}
 	for _, id := range l.words() {
-		if _, ok := l.find(id); !ok {
+		if _, ok := find(id); !ok {
 			require.False(t, l.look(compile(id)).none(), id)
 		}
 	}

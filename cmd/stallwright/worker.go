@@ -25,7 +25,7 @@ func (c *cli) workerCommand() *cobra.Command {
 					return internal(err)
 				}
 			}
-			worker.Main(mortal{c.stdin}, c.stdout, reference.Executing("", execution), l.find)
+			worker.Main(mortal{c.stdin}, c.stdout, reference.Executing("", execution), l.finder())
 			return nil
 		},
 	}

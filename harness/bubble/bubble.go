@@ -3,6 +3,7 @@
 package bubble
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"runtime"
@@ -87,11 +88,14 @@ func trial(target harness.Target, c harness.Case, seed uint64, bubble string) ve
 		return harness.Fell(c, seed, verdict.Error, verdict.Crash, "start", "the server did not start: "+err.Error())
 	}
 	stage.Lacks = lacks
+	var page []byte // of all stacks, kept since a trial may take a census often
 	stage.Census = func() map[harness.Feature]int {
-		counts := map[harness.Feature]int{harness.Goroutines: count(bubble), harness.Sockets: network.Open()}
+		var goroutines []string
+		goroutines, page = stacks(bubble, page)
+		counts := map[harness.Feature]int{harness.Goroutines: len(goroutines), harness.Sockets: network.Open()}
 		// A server in this process has its files among those of the process. Trials side by side open none of their own,
 		// so what is counted too much is a leak of this server as well.
-		if files, ok := census.Of(os.Getpid())[harness.Files]; ok {
+		if files, ok := census.Descriptors(os.Getpid())[harness.Files]; ok {
 			counts[harness.Files] = files
 		}
 		return counts
@@ -176,7 +180,7 @@ func goroutines(c harness.Case, leaked any, bubble string, at time.Duration) ver
 	if leaked == nil {
 		return f
 	}
-	stacks := stacks(bubble)
+	stacks, _ := stacks(bubble, nil)
 	f.Verdict, f.Signature = verdict.Fail, string(verdict.State)+"/goroutine"
 	f.Observed = fmt.Sprintf("%d left for ever; the first:\n%s", len(stacks), strings.Join(stacks[:min(1, len(stacks))], ""))
 	f.Evidence.Found = f.Observed
@@ -191,23 +195,23 @@ func current() string {
 	return "synctest bubble " + strings.TrimSuffix(id, "]:")
 }
 
-// count is the number of goroutines of a bubble.
-func count(bubble string) int { return len(stacks(bubble)) }
-
-// stacks are the stacks of a bubble's goroutines.
-func stacks(bubble string) []string {
-	b := make([]byte, 256<<10)
-	n := runtime.Stack(b, true)
-	for n == len(b) && n < 64<<20 {
-		b = make([]byte, 2*len(b))
-		n = runtime.Stack(b, true)
+// stacks are the stacks of a bubble's goroutines. They are written into page, which is made or made larger where it does
+// not hold all, and returned for the next time.
+func stacks(bubble string, page []byte) (of []string, _ []byte) {
+	if page == nil {
+		page = make([]byte, 256<<10)
 	}
-	var out []string
-	for _, g := range strings.Split(string(b[:n]), "\n\n") {
-		head, _, _ := strings.Cut(g, "\n")
-		if strings.Contains(head, bubble+"]") || strings.Contains(head, bubble+",") {
-			out = append(out, g)
+	n := runtime.Stack(page, true)
+	for n == len(page) && n < 64<<20 {
+		page = make([]byte, 2*len(page))
+		n = runtime.Stack(page, true)
+	}
+	for g := range bytes.SplitSeq(page[:n], []byte("\n\n")) {
+		head, _, _ := bytes.Cut(g, []byte("\n"))
+		_, after, ok := bytes.Cut(head, []byte(bubble))
+		if ok && len(after) > 0 && (after[0] == ']' || after[0] == ',') {
+			of = append(of, string(g))
 		}
 	}
-	return out
+	return of, page
 }

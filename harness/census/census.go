@@ -20,6 +20,19 @@ func Countable() map[harness.Feature]bool {
 // Of counts what a process holds. Files are all descriptors that are no sockets, pipes and the like included; what
 // is open under /proc is left out, which is how a census itself shows. Of a process that has ended it counts nothing.
 func Of(pid int) map[harness.Feature]int {
+	counts := Descriptors(pid)
+	// A child belongs to the thread that made it.
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // the pattern is well formed
+	for _, list := range lists {
+		if b, err := os.ReadFile(list); err == nil {
+			counts[harness.Children] += len(strings.Fields(string(b)))
+		}
+	}
+	return counts
+}
+
+// Descriptors counts the files and sockets of a process, as Of does.
+func Descriptors(pid int) map[harness.Feature]int {
 	counts := map[harness.Feature]int{}
 	folder := fmt.Sprintf("/proc/%d/fd", pid)
 	if fds, err := os.ReadDir(folder); err == nil {
@@ -33,13 +46,6 @@ func Of(pid int) map[harness.Feature]int {
 			default:
 				counts[harness.Files]++
 			}
-		}
-	}
-	// A child belongs to the thread that made it.
-	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // the pattern is well formed
-	for _, list := range lists {
-		if b, err := os.ReadFile(list); err == nil {
-			counts[harness.Children] += len(strings.Fields(string(b)))
 		}
 	}
 	return counts

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -16,12 +17,19 @@ import (
 	"github.com/stallwright/stallwright/harness/verdict"
 )
 
+// collectAt is the heap's growth, in percent of what lives, after which a worker collects garbage. Trials live for milliseconds on
+// some megabytes: at the usual 100 a quarter of a worker's time goes into collections, of which it makes twenty in a second.
+const collectAt = 800
+
 // Main is the whole life of a worker process: it reads its order from stdin, plays it, and exits. It never returns.
 func Main(stdin io.Reader, stdout io.Writer, target harness.Target, find func(id string) (harness.Case, bool)) {
 	// What the code under test prints must not come between the reports.
 	os.Stdout = os.Stderr
 	// A worker is made to die with the stacks of all its threads; it should not leave a core file as well.
 	syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{})
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(collectAt)
+	}
 	play := func(t *testing.T) {
 		if err := serve(t, stdin, stdout, target, find); err != nil {
 			fmt.Fprintln(os.Stderr, "stallwright: worker:", err)
