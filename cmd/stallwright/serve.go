@@ -1,7 +1,10 @@
 package main
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"net"
@@ -20,19 +23,26 @@ import (
 
 // serveFlags are the flags of serve that stand for a variable of the environment.
 func serveFlags() map[string]string {
-	return map[string]string{"config": "CONFIG_PATH", "host": "HOST", "port": "PORT"}
+	return map[string]string{
+		"config": "CONFIG_PATH", "host": "HOST", "port": "PORT", "max-connections": "MAX_CONNECTIONS", "log-level": "LOG_LEVEL", "log-format": "LOG_FORMAT",
+	}
 }
 
 func (c *cli) serveCommand() *cobra.Command {
-	var hooks bool
+	var hooks, tellVersion bool
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "run the reference agent server",
 		Long: "Runs the reference agent server until SIGTERM or SIGINT; a second signal skips the grace. It is configured by a TOML\n" +
-			"file and the environment; the flags go before both. It logs JSON lines to stderr.",
+			"file and the environment; the flags go before both. It logs to stderr, and tells of itself under /health and\n" +
+			"/metrics. agent.example.toml, beside the README, shows every key of the file and every variable.",
 		Example: "  stallwright serve --config agent.toml --port 8080",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if tellVersion {
+				fmt.Fprintln(c.stdout, version())
+				return nil
+			}
 			given := map[string]string{} // by variable
 			for flag, variable := range serveFlags() {
 				if f := cmd.Flags().Lookup(flag); f.Changed {
@@ -45,6 +55,10 @@ func (c *cli) serveCommand() *cobra.Command {
 	cmd.Flags().String("config", "", "the configuration file (CONFIG_PATH, default config.toml)")
 	cmd.Flags().String("host", "", "the address to listen on (HOST, default 127.0.0.1)")
 	cmd.Flags().String("port", "", "the port to listen on, 0 for any that is free (PORT, default 8080)")
+	cmd.Flags().String("max-connections", "", "how many connections are served at once, 0 for no limit; more are answered with 503 (MAX_CONNECTIONS, default 4096)")
+	cmd.Flags().String("log-level", "", "debug, info, warn or error (LOG_LEVEL, default info)")
+	cmd.Flags().String("log-format", "", "json or text (LOG_FORMAT, default json)")
+	cmd.Flags().BoolVar(&tellVersion, "version", false, "print the version and exit")
 	cmd.Flags().BoolVar(&hooks, "fault-hooks", false, "do wrong when a prompt asks for it")
 	cmd.Flags().MarkHidden("fault-hooks")
 	return cmd
@@ -55,7 +69,7 @@ func (c *cli) serve(given map[string]string, hooks bool) error {
 	if err != nil {
 		return err
 	}
-	log := slog.New(slog.NewJSONHandler(c.stderr, nil))
+	log := newLog(c.stderr, settings)
 	conf := server.Config{Settings: settings, File: file, Log: log, Version: version()}
 	if hooks {
 		conf.Hooks = reference.Hooks()
@@ -92,8 +106,18 @@ func (c *cli) serve(given map[string]string, hooks bool) error {
 		log.Warn(w)
 	}
 	// Whoever starts a server waits for this line.
-	log.Info("listening", "addr", l.Addr().String())
+	log.LogAttrs(context.Background(), max(slog.LevelInfo, settings.LogLevel), "listening",
+		slog.String("addr", l.Addr().String()), slog.String("version", version()))
 	return ended(reference.Code(srv.Serve(l)))
+}
+
+// newLog writes lines of the format and from the level that the settings say.
+func newLog(w io.Writer, s config.Settings) *slog.Logger {
+	options := &slog.HandlerOptions{Level: s.LogLevel}
+	if s.LogFormat == "text" {
+		return slog.New(slog.NewTextHandler(w, options))
+	}
+	return slog.New(slog.NewJSONHandler(w, options))
 }
 
 // configure reads the settings and the file: flags before the environment before the defaults.
@@ -112,7 +136,7 @@ func (c *cli) configure(given map[string]string) (config.Settings, config.File, 
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return config.Settings{}, config.File{}, misuse(
-			"name it with --config or CONFIG_PATH; at the least it holds\n"+
+			"name it with --config or CONFIG_PATH; agent.example.toml, beside the README, is one with everything; at the least it holds\n"+
 				"  [agent]\n  name = \"demo\"\n  [agent.llm]\n  provider = \"openai\"\n  model = \"gpt-x\"",
 			"%s: there is no such file", settings.ConfigPath)
 	case err != nil:

@@ -1,17 +1,25 @@
 // Package config reads what the server is told: its windows from the environment, its agent from a TOML file.
 package config
 
-import "time"
+import (
+	"log/slog"
+	"time"
+)
 
 // Settings are what the process is told by its environment. The zero value is not useful: start from [Defaults].
 type Settings struct {
 	Windows
-	Host          string // HOST, an address or a name without a port
-	Port          int    // PORT, 0 picks a free one
-	ConfigPath    string // CONFIG_PATH
-	Buffer        int    // STREAMING_BUFFER_SIZE, events a run may hold for a slow reader, 1 to 100,000
-	CustomEvents  bool   // AURA_CUSTOM_EVENTS
-	EmitReasoning bool   // AURA_EMIT_REASONING, needs CustomEvents
+	Host       string // HOST, an address or a name without a port
+	Port       int    // PORT, 0 picks a free one
+	ConfigPath string // CONFIG_PATH
+	// Connections (MAX_CONNECTIONS) is how many connections of clients are served at once, at most 1,000,000; a few more are told that there
+	// are too many. 0 is no limit.
+	Connections   int
+	LogLevel      slog.Level // LOG_LEVEL: debug, info, warn or error
+	LogFormat     string     // LOG_FORMAT: json or text
+	Buffer        int        // STREAMING_BUFFER_SIZE, events a run may hold for a slow reader, 1 to 100,000
+	CustomEvents  bool       // AURA_CUSTOM_EVENTS
+	EmitReasoning bool       // AURA_EMIT_REASONING, needs CustomEvents
 	// ToolResultMode (TOOL_RESULT_MODE) says how tool results reach the caller: none, open-web-ui or aura.
 	ToolResultMode string
 }
@@ -48,6 +56,8 @@ func Defaults() Settings {
 		Host:           "127.0.0.1",
 		Port:           8080,
 		ConfigPath:     "config.toml",
+		Connections:    4096,
+		LogFormat:      "json",
 		Buffer:         400,
 		ToolResultMode: "none",
 	}

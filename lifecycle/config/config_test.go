@@ -30,7 +30,7 @@ func TestFromEnvReadsEachVariable(t *testing.T) {
 		"HOST": "::1", "PORT": "0", "CONFIG_PATH": "a.toml", "STREAMING_BUFFER_SIZE": "1", "AURA_CUSTOM_EVENTS": "Yes", "AURA_EMIT_REASONING": "1",
 		"TOOL_RESULT_MODE": "open-web-ui", "FIRST_CHUNK_TIMEOUT_SECS": "0.25", "STREAM_INACTIVITY_TIMEOUT_SECS": "250ms", "STREAMING_TIMEOUT_SECS": "0",
 		"HEARTBEAT_SECS": "1", "SHUTDOWN_TIMEOUT_SECS": "2", "SHUTDOWN_STRAGGLER_SECS": "3", "SHUTDOWN_ABORT_SECS": "4", "MCP_CLEANUP_SECS": "5", "MCP_CONNECT_SECS": "450ms",
-		"LAST_WRITE_SECS": "6", "TELEMETRY_FLUSH_SECS": "720h",
+		"LAST_WRITE_SECS": "6", "TELEMETRY_FLUSH_SECS": "720h", "MAX_CONNECTIONS": "7", "LOG_LEVEL": "warn", "LOG_FORMAT": "text",
 	}))
 	require.NoError(t, err)
 	require.Equal(t, Settings{
@@ -39,6 +39,7 @@ func TestFromEnvReadsEachVariable(t *testing.T) {
 			Straggler: 3 * time.Second, Abort: 4 * time.Second, Cleanup: 5 * time.Second, Connect: 450 * time.Millisecond, LastWrite: 6 * time.Second, Flush: 720 * time.Hour,
 		},
 		Host: "::1", ConfigPath: "a.toml", Buffer: 1, CustomEvents: true, EmitReasoning: true, ToolResultMode: "open-web-ui",
+		Connections: 7, LogLevel: slog.LevelWarn, LogFormat: "text",
 	}, s)
 }
 
@@ -68,6 +69,9 @@ func TestFromEnvErrors(t *testing.T) {
 		{"last frames need a deadline", "LAST_WRITE_SECS", "0", "must be above 0"},
 		{"a buffer holds something", "STREAMING_BUFFER_SIZE", "0", "want a whole number from 1 to 100000"},
 		{"a buffer is bounded", "STREAMING_BUFFER_SIZE", "100001", "want a whole number from 1 to 100000"},
+		{"a limit of connections is bounded", "MAX_CONNECTIONS", "1000001", "want a whole number from 0 to 1000000"},
+		{"a level is one of the log's", "LOG_LEVEL", "WARN", "want one of debug, info, warn, error"},
+		{"a format is one of the log's", "LOG_FORMAT", "xml", "want one of json, text"},
 		{"a port fits", "PORT", "65536", "want a whole number from 0 to 65535"},
 		{"a port is a number", "PORT", "http", "want a whole number from 0 to 65535"},
 		{"a host has no port", "HOST", "localhost:80", "want an address or a name, without a port"},
@@ -286,6 +290,18 @@ func TestWarnings(t *testing.T) {
 			require.Equal(t, tt.want, File{Agent: Agent{Name: "n", Alias: "a"}}.Warnings(s))
 		})
 	}
+}
+
+func TestWarningsOfConnecting(t *testing.T) {
+	s, f := Defaults(), File{Agent: Agent{Name: "a"}, MCP: MCP{ConnectTimeout: 10 * time.Second, Servers: []MCPServer{{Name: "web"}}}}
+	require.Empty(t, f.Warnings(s))
+	s.Connect = 15 * time.Minute
+	const want = `agent "a": connect window of MCP servers (15m0s) is not below the stream window (15m0s): it can never fire`
+	require.Equal(t, []string{want}, f.Warnings(s))
+	s.Connect, f.MCP.ConnectTimeout = 0, 15*time.Minute
+	require.Equal(t, []string{want}, f.Warnings(s))
+	f.MCP.Servers = nil
+	require.Empty(t, f.Warnings(s), "there is nothing to connect to")
 }
 
 func TestWindowKeepsFractionsExact(t *testing.T) {

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"net/netip"
 	"slices"
@@ -16,6 +17,13 @@ const maxWindow = 30 * 24 * time.Hour
 
 const maxBuffer = 100_000 // events of one run; more is memory, not buffering
 
+const maxConnections = 1_000_000 // above what one process can have
+
+var logFormats = []string{"json", "text"}
+
+// logLevels are the levels of the log by their names.
+var logLevels = map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
+
 var toolResultModes = []string{"none", "open-web-ui", "aura"}
 
 // FromEnv reads the settings that lookup knows (such as [os.LookupEnv], or flags laid over it); the others are those of
@@ -27,6 +35,9 @@ func FromEnv(lookup func(string) (string, bool)) (Settings, error) {
 	e.read("HOST", host(&s.Host))
 	e.read("PORT", number(&s.Port, 0, 65535))
 	e.read("CONFIG_PATH", text(&s.ConfigPath))
+	e.read("MAX_CONNECTIONS", number(&s.Connections, 0, maxConnections))
+	e.read("LOG_LEVEL", level(&s.LogLevel))
+	e.read("LOG_FORMAT", oneOf(&s.LogFormat, logFormats))
 	e.read("STREAMING_BUFFER_SIZE", number(&s.Buffer, 1, maxBuffer))
 	e.read("AURA_CUSTOM_EVENTS", boolean(&s.CustomEvents))
 	e.read("AURA_EMIT_REASONING", boolean(&s.EmitReasoning))
@@ -124,6 +135,17 @@ func oneOf(to *string, words []string) func(string) string {
 			return choices(words)
 		}
 		*to = v
+		return ""
+	}
+}
+
+func level(to *slog.Level) func(string) string {
+	return func(v string) string {
+		l, ok := logLevels[v]
+		if !ok {
+			return choices([]string{"debug", "info", "warn", "error"})
+		}
+		*to = l
 		return ""
 	}
 }

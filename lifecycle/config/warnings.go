@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
@@ -23,6 +24,9 @@ func (f File) Warnings(s Settings) []string {
 	}
 	never("first chunk window", s.FirstChunk)
 	never("inactivity window", s.Inactivity)
+	if connect := cmp.Or(s.Connect, f.MCP.ConnectTimeout); len(f.MCP.Servers) > 0 {
+		never("connect window of MCP servers", connect)
+	}
 	switch {
 	case s.Stream > 0 && s.Heartbeat >= s.Stream:
 		warn("heartbeat interval (%v) is not below the stream window (%v): there is never a heartbeat", s.Heartbeat, s.Stream)

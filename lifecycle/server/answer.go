@@ -37,6 +37,10 @@ func refusedDraining() *problem {
 	return newProblem(http.StatusServiceUnavailable, unavailable, "Server is shutting down")
 }
 
+func refusedCrowd() *problem {
+	return newProblem(http.StatusServiceUnavailable, unavailable, "Server has too many connections")
+}
+
 // problemOf is the error object of a run that failed, timed out or was shut down.
 func problemOf(e run.Ending) *problem {
 	status, kind := http.StatusInternalServerError, internal

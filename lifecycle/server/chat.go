@@ -77,9 +77,10 @@ func (x *exchange) release() {
 }
 
 func (x *exchange) logEnd() {
-	ending := x.run.Ending()
+	ending, took := x.run.Ending(), time.Since(x.run.Started())
+	x.server.measures.runEnded(ending, took)
 	x.server.log.Info("run ended", "run", x.run.ID(), "ending", ending.How.String(), "code", string(ending.Code),
-		"duration", time.Since(x.run.Started()).String(), "turns", x.run.Turns())
+		"duration", took.String(), "turns", x.run.Turns())
 }
 
 // guard turns the client's leaving into the run's ending, and bounds what may still be written after any ending.

@@ -13,6 +13,10 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request) {
 		refusedDraining().write(w)
 		return
 	}
+	if s.conns.tooMany(connOf(r)) {
+		refusedCrowd().write(w)
+		return
+	}
 	switch r.URL.Path {
 	case "/v1/chat/completions":
 		s.allow(w, r, s.chat, http.MethodPost)
@@ -20,6 +24,8 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request) {
 		s.allow(w, r, s.models, http.MethodGet)
 	case "/health":
 		s.allow(w, r, s.health, http.MethodGet)
+	case "/metrics":
+		s.allow(w, r, s.metrics, http.MethodGet)
 	default:
 		newProblem(http.StatusNotFound, invalidRequest, "no such path").write(w)
 	}

@@ -66,6 +66,7 @@ type Server struct {
 	http      *http.Server
 	registry  *run.Registry
 	conns     *connections
+	measures  *measures
 	held      sync.Map // *run.Run to its net.Conn, from admission to release
 
 	signalMu sync.Mutex
@@ -88,7 +89,8 @@ func New(c Config) (*Server, error) {
 		log:      c.Log,
 		created:  time.Now(),
 		registry: run.NewRegistry(),
-		conns:    newConnections(),
+		conns:    newConnections(c.Settings.Connections),
+		measures: newMeasures(),
 		first:    make(chan struct{}),
 		second:   make(chan struct{}),
 		aborting: make(chan struct{}),
@@ -194,7 +196,7 @@ func (s *Server) begin(name string) {
 
 func (s *Server) accept(l net.Listener, served chan<- struct{}) {
 	defer close(served)
-	err := s.http.Serve(l)
+	err := s.http.Serve(newLimited(l, s.conns))
 	if errors.Is(err, http.ErrServerClosed) {
 		return
 	}

@@ -134,7 +134,7 @@ func TestADrainingServerRefusesEveryRequest(t *testing.T) {
 		f := serve(t, late(20*time.Second), nil)
 		running := f.ask(streaming)
 		f.server.Signal("SIGTERM")
-		for _, path := range []string{"/v1/chat/completions", "/v1/models", "/health", "/nowhere"} {
+		for _, path := range []string{"/v1/chat/completions", "/v1/models", "/health", "/metrics", "/nowhere"} {
 			resp := f.do(http.MethodPost, path, streaming)
 			require.Equal(t, http.StatusServiceUnavailable, resp.StatusCode)
 			require.Equal(t, "1", resp.Header.Get("Retry-After"))

@@ -24,6 +24,8 @@ type stream struct {
 func (x *exchange) stream(q *chatRequest) {
 	x.run.WatchItems(x.server.settings.FirstChunk, x.server.settings.Inactivity)
 	o := &stream{x: x, control: http.NewResponseController(x.w), id: newID("chatcmpl-"), session: q.session(x.r.Header)}
+	x.server.measures.streams.Add(1)
+	defer x.server.measures.streams.Add(-1)
 	o.open()
 	defer o.beat.stop()
 	x.start(q.conversation())

@@ -70,7 +70,7 @@ func (x *exchange) connect(ctx context.Context) (agent.Tools, error) {
 			Name: s.Server, Transport: x.server.tools.Servers[i].Transport, Connected: s.Connected, Tools: s.Tools, Reason: s.Error,
 		})
 	}
-	return leased{lease}, x.run.Emit(ctx, connected)
+	return leased{lease, x.server.measures}, x.run.Emit(ctx, connected)
 }
 
 // returnTools is MCP cleanup, or the return to the pool when the run's connections are sound. It is done once.
@@ -108,6 +108,7 @@ func (x *exchange) takeBack(lease *tools.Lease, panicked bool) {
 	defer stop()
 	lease.Cleanup(ctx, reason)
 	if x.run.Ending().How != run.ShutDown {
+		x.server.measures.agentEvicted(reason)
 		x.server.log.Info("agent evicted", "run", x.run.ID(), "reason", reason)
 	}
 }
@@ -126,7 +127,10 @@ func (s *Server) cleanup(bound time.Duration) (context.Context, context.CancelFu
 }
 
 // leased are the tools of a lease in the agent's words.
-type leased struct{ lease *tools.Lease }
+type leased struct {
+	lease    *tools.Lease
+	measures *measures
+}
 
 func (l leased) List() []llm.Tool {
 	var out []llm.Tool
@@ -137,6 +141,8 @@ func (l leased) List() []llm.Tool {
 }
 
 func (l leased) Call(ctx context.Context, c llm.ToolCall, token int, progress func(run.ToolProgress)) (string, bool, error) {
+	l.measures.toolCalls.Add(1)
+	defer l.measures.toolCalls.Add(-1)
 	r, err := l.lease.Call(ctx, tools.Call{ID: c.ID, Name: c.Name, Arguments: json.RawMessage(c.Arguments)}, strconv.Itoa(token), func(p tools.Progress) {
 		progress(run.ToolProgress{Token: token, Message: p.Message, Progress: p.Progress, Total: p.Total})
 	})

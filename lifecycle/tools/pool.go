@@ -178,6 +178,13 @@ func (p *Pool) keep(s *set) bool {
 	return true
 }
 
+// Kept is how many leases are kept for later now.
+func (p *Pool) Kept() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.idle)
+}
+
 func (p *Pool) expire(s *set) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
