@@ -1,4 +1,4 @@
-.PHONY: help build test lint mutants real examples sdktest sdktest-go bench fuzz update tidy clean
+.PHONY: help build test lint mutants real soak examples sdktest sdktest-go bench fuzz update tidy clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "%-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -17,6 +17,9 @@ lint: ## gofmt, vet, staticcheck, a tidy go.mod
 
 mutants: ## build all mutants at once and play each: the suite must catch every one
 	go run ./scenarios/mutants/play -require-two -timeout 2m
+
+soak: build ## 20,000 runs with every ending through one server process, and what is left of them
+	bin/stallwright soak
 
 real: build ## the same cases on a child process over TCP
 	bin/stallwright run --time real

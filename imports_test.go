@@ -78,7 +78,7 @@ var (
 	}
 	harnessRanks = map[string]int{
 		"verdict": 0, "expect": 1, "invariant": 1, "caller": 1, "overlap": 2, "": 2,
-		"bubble": 3, "process": 3, "worker": 3, "specs": 3, "casefile": 3, "reference": 3, "census": 3,
+		"bubble": 3, "process": 3, "worker": 3, "specs": 3, "casefile": 3, "reference": 3, "census": 3, "soak": 4,
 	}
 )
 

@@ -131,7 +131,7 @@ func (c *cli) root() *cobra.Command {
 	root.SetErr(c.stderr)
 	root.SetFlagErrorFunc(wrongFlag)
 	root.AddCommand(
-		c.runCommand(), c.reproCommand(), c.listCommand(), c.explainCommand(), c.serveCommand(), c.fakeCommand(), c.scriptCommand(), c.versionCommand(), c.workerCommand(),
+		c.runCommand(), c.reproCommand(), c.listCommand(), c.explainCommand(), c.serveCommand(), c.fakeCommand(), c.scriptCommand(), c.versionCommand(), c.workerCommand(), c.soakCommand(),
 	)
 	root.SetHelpCommand(&cobra.Command{
 		Use: "help [VERB]", Short: "help about a verb", Args: cobra.ArbitraryArgs,
