@@ -126,7 +126,7 @@ func kinds() []kind {
 			r.provider(calls(r.call(n)))
 			r.leave(r.ask(r.dice.IntN(4) > 0))
 		}},
-		{"slow-reader", 2, well, func(r *run) {
+		{"slow-reader", 2, []string{completed, "end cut: closed", "end cut: reset"}, func(r *run) {
 			r.provider(script.Program{Steps: append([]script.Step{script.Text{Chunks: flood}}, closing("stop")...)})
 			q := r.hold()
 			r.pass(r.draw(soon))

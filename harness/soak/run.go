@@ -98,12 +98,16 @@ func (r *run) must(err error) {
 	}
 }
 
-// close ends what is left of the run on this side. A panic of its play is the soak's own.
-func (r *run) close() {
+// over ends the client's side of the run. A panic of its play is the soak's own.
+func (r *run) over() {
 	if p := recover(); p != nil {
 		r.broken = fmt.Sprint(p)
 	}
 	r.client.LeaveAll()
+}
+
+// release has the fakes forget the run.
+func (r *run) release() {
 	if r.scripted {
 		r.soak.fake.Release(r.marker)
 	}

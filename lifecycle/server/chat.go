@@ -71,6 +71,11 @@ func (x *exchange) release() {
 		<-x.produced
 	}
 	<-x.guarded
+	switch x.run.Ending().How {
+	case run.Disconnected, run.ShutDown:
+	default: // the HTTP server has yet to write the end of the body, and what was waited for here may have taken all the time there was
+		x.server.boundWrite(x.conn)
+	}
 	x.server.held.Delete(x.run)
 	x.logEnd()
 	x.server.registry.Release(x.run)

@@ -245,3 +245,17 @@ func TestAPanicHarmsNoOtherRun(t *testing.T) {
 		f.end()
 	})
 }
+
+// The HTTP server writes the end of the body when the handler has returned, which waits for what the run still has.
+func TestAnAnswerIsWholeHoweverLongTheRunIsInEnding(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := serve(t, silent, func(c *Config) {
+			c.Settings.Stream = time.Second
+			c.Hooks.Turn = func(context.Context, string) { time.Sleep(2 * c.Settings.LastWrite) } // deaf
+		})
+		body := text(t, f.ask(streaming)) // fails on a body that is cut off
+		require.True(t, strings.HasSuffix(body, "data: [DONE]\n\n"), body)
+		require.Equal(t, 10*time.Second, f.elapsed())
+		require.Equal(t, Exit{Clean: true}, f.end())
+	})
+}
