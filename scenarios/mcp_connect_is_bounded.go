@@ -36,15 +36,26 @@ func ailments() []ailment {
 			return onMethod(method, fault.Drip{Bytes: 1, Every: w.Connect / 20}, mcp.Result{})
 		}
 	}
-	lists := func(tools string) func(harness.Windows) mcp.Script {
-		return does("tools/list", mcp.Result{JSON: `{"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":[` + tools + `]}`})
+	// The lists are made by who plays them: some are large.
+	lists := func(tools func() string) func(harness.Windows) mcp.Script {
+		return func(harness.Windows) mcp.Script {
+			return onMethod("tools/list", mcp.Result{JSON: `{"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":[` + tools() + `]}`})
+		}
 	}
 	mcpEvent := func(kind string) *expect.Event { return &expect.Event{Lane: harness.ToolsLane, Kind: kind} }
 	connection, stall, drip := mcpEvent("connection"), mcpEvent("stall"), mcpEvent("drip")
-	deep := `{"type":"object","properties":` + strings.Repeat(`{"a":`, 9900) + `{}` + strings.Repeat(`}`, 9900) + `}`
-	var many []string
-	for n := range 5000 {
-		many = append(many, fmt.Sprintf(`{"name":"tool_%d","description":"One of many.","inputSchema":{"type":"object"}}`, n))
+	deep := func() string {
+		return `{"name":"deep","inputSchema":{"type":"object","properties":` + strings.Repeat(`{"a":`, 9900) + `{}` + strings.Repeat(`}`, 9900) + `}}`
+	}
+	many := func() string {
+		var tools []string
+		for n := range 5000 {
+			tools = append(tools, fmt.Sprintf(`{"name":"tool_%d","description":"One of many.","inputSchema":{"type":"object"}}`, n))
+		}
+		return strings.Join(tools, ",")
+	}
+	notUTF8 := func() string {
+		return "{\"name\":\"caf\xe9\",\"inputSchema\":{\"type\":\"object\"}},{\"name\":\"\xff\xfe\",\"description\":\"\xc3\",\"inputSchema\":{\"type\":\"object\"}}"
 	}
 	return []ailment{
 		{name: "mute", over: overHTTP, why: connection, spoil: func(f *mcp.Fake) { f.Connections.Mute = 1000 }},
@@ -57,9 +68,9 @@ func ailments() []ailment {
 		{name: "list-unanswered", over: all, why: stall, script: does("tools/list", fault.Stall{})},
 		{name: "list-drips", over: all, why: drip, script: drips("tools/list")},
 		{name: "list-refused", over: all, sooner: true, script: does("tools/list", mcp.Error{Code: -32603})},
-		{name: "list-of-5000", over: all, sooner: true, script: lists(strings.Join(many, ","))},
-		{name: "list-too-deep", over: all, sooner: true, script: lists(`{"name":"deep","inputSchema":` + deep + `}`)},
-		{name: "list-not-utf-8", over: all, sooner: true, script: lists("{\"name\":\"caf\xe9\",\"inputSchema\":{\"type\":\"object\"}},{\"name\":\"\xff\xfe\",\"description\":\"\xc3\",\"inputSchema\":{\"type\":\"object\"}}")},
+		{name: "list-of-5000", over: all, sooner: true, script: lists(many)},
+		{name: "list-too-deep", over: all, sooner: true, script: lists(deep)},
+		{name: "list-not-utf-8", over: all, sooner: true, script: lists(notUTF8)},
 	}
 }
 

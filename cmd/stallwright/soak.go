@@ -50,7 +50,7 @@ func (c *cli) soakCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().IntVar(&s.Runs, "runs", 20_000, "how many; a twentieth more come before, so that the server is warm")
-	cmd.Flags().IntVar(&s.AtOnce, "at-once", 300, "how many of them at once")
+	cmd.Flags().IntVar(&s.AtOnce, "at-once", 200, "how many of them at once")
 	cmd.Flags().Uint64Var(&s.Seed, "seed", 0, "seed of all that is random (default a random one, which is printed)")
 	return cmd
 }

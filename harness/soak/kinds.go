@@ -1,6 +1,7 @@
 package soak
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -42,10 +43,11 @@ const soon = 1500 * time.Millisecond
 
 func kinds() []kind {
 	well := []string{completed}
-	failed := []string{"provider_error", "provider_truncated"}
+	failed, truncated := []string{"provider_error"}, []string{"provider_truncated"}
 	capped := []string{"stream_timeout"}
 	leaves := []string{left, completed}
 	words := script.Text{Chunks: []string{"one ", "two ", "three"}, Every: 20 * time.Millisecond}
+	flood := flooding()
 	long := script.Repeat{Times: 40, Steps: []script.Step{script.Text{Chunks: []string{"drop "}}, script.Pause{For: 50 * time.Millisecond}}}
 	return []kind{
 		{"answers", 14, well, func(r *run) {
@@ -88,11 +90,11 @@ func kinds() []kind {
 			r.provider(script.Program{Times: script.Any, Steps: []script.Step{fault.Status{Code: 500}}})
 			r.end(r.ask(r.dice.IntN(3) > 0))
 		}},
-		{"provider-cuts", 5, failed, func(r *run) {
+		{"provider-cuts", 5, truncated, func(r *run) {
 			r.provider(script.Program{Times: script.Any, Steps: []script.Step{words, fault.Cut{}}})
 			r.end(r.ask(r.dice.IntN(3) > 0))
 		}},
-		{"provider-resets", 3, failed, func(r *run) {
+		{"provider-resets", 3, truncated, func(r *run) {
 			r.provider(script.Program{Times: script.Any, Steps: []script.Step{words, fault.Reset{}}})
 			r.end(r.ask(true))
 		}},
@@ -127,14 +129,14 @@ func kinds() []kind {
 			r.leave(r.ask(r.dice.IntN(4) > 0))
 		}},
 		{"slow-reader", 2, []string{completed, "end cut: closed", "end cut: reset"}, func(r *run) {
-			r.provider(script.Program{Steps: append([]script.Step{script.Text{Chunks: flood}}, closing("stop")...)})
+			r.provider(script.Program{Steps: append([]script.Step{flood}, closing("stop")...)})
 			q := r.hold()
 			r.pass(r.draw(soon))
 			q.Read()
 			r.end(q)
 		}},
 		{"slow-reader-leaves", 2, leaves, func(r *run) {
-			r.provider(script.Program{Steps: append([]script.Step{script.Text{Chunks: flood}}, closing("stop")...)})
+			r.provider(script.Program{Steps: append([]script.Step{flood}, closing("stop")...)})
 			r.leave(r.hold())
 		}},
 		{"no-request", 2, []string{"refused with 400"}, func(r *run) {
@@ -146,8 +148,10 @@ func kinds() []kind {
 	}
 }
 
-// flood is more than a connection holds unread, in few frames.
-var flood = strings.SplitAfter(strings.Repeat(strings.Repeat("~", 64<<10)+"\n", 64), "\n")[:64]
+// flooding is text of more than a connection holds unread, in few frames.
+func flooding() script.Text {
+	return script.Text{Chunks: slices.Repeat([]string{strings.Repeat("~", 64<<10)}, 64)}
+}
 
 // closing are the steps of a proper end.
 func closing(reason string) []script.Step {

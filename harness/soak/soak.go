@@ -54,6 +54,7 @@ type soak struct {
 	server *process.Started
 	dialer net.Dialer
 	web    *http.Client
+	kinds  []kind
 	houses int
 	begun  time.Time
 
@@ -65,7 +66,7 @@ type soak struct {
 
 // Run soaks. Its error is a Problems when the server is at fault, else the soak's own trouble. When it returns, nothing of it is left.
 func (s Soak) Run(ctx context.Context) error {
-	o := &soak{Soak: s, fake: &provider.Provider{Dialects: dialects.All()}, web: &http.Client{Transport: &http.Transport{}}, begun: time.Now()}
+	o := &soak{Soak: s, fake: &provider.Provider{Dialects: dialects.All()}, web: &http.Client{Transport: &http.Transport{}}, kinds: kinds(), begun: time.Now()}
 	if o.Out == nil {
 		o.Out = io.Discard
 	}
@@ -145,7 +146,6 @@ func (s *soak) runs(ctx context.Context, from, to int) error {
 	s.seen, s.odd = map[string]map[string]int{}, map[string]string{}
 	s.mu.Unlock()
 	s.played.Store(0)
-	all := kinds()
 	var next atomic.Int64
 	next.Store(int64(from))
 	var workers sync.WaitGroup
@@ -170,7 +170,7 @@ func (s *soak) runs(ctx context.Context, from, to int) error {
 					return
 				}
 				r := s.run(n)
-				s.one(r, all)
+				s.one(r)
 				if last != nil {
 					last.release()
 				}
@@ -200,8 +200,8 @@ func (s *soak) runs(ctx context.Context, from, to int) error {
 }
 
 // one plays one run and notes how it ended.
-func (s *soak) one(r *run, all []kind) {
-	k := drawn(all, r.dice.IntN(weights(all)))
+func (s *soak) one(r *run) {
+	k := drawn(s.kinds, r.dice.IntN(weights(s.kinds)))
 	func() {
 		defer r.over()
 		k.play(r)
@@ -242,7 +242,7 @@ func (s *soak) told() (problems Problems) {
 	defer s.mu.Unlock()
 	hurried := 0
 	fmt.Fprintf(s.Out, "\n%-22s %6s   how the client saw them end\n", "kind", "runs")
-	for _, k := range kinds() {
+	for _, k := range s.kinds {
 		seen := s.seen[k.name]
 		runs, words := 0, []string(nil)
 		for _, how := range slices.Sorted(maps.Keys(seen)) {
