@@ -14,6 +14,7 @@ type Settings struct {
 	EmitReasoning bool   // AURA_EMIT_REASONING, needs CustomEvents
 	// ToolResultMode (TOOL_RESULT_MODE) says how tool results reach the caller: none, open-web-ui or aura.
 	ToolResultMode string
+	Telemetry      Telemetry
 }
 
 // Windows are the clocks and bounds of the server, each at most 30 days. 0 is off, except where the field says otherwise.
@@ -50,6 +51,7 @@ func Defaults() Settings {
 		ConfigPath:     "config.toml",
 		Buffer:         400,
 		ToolResultMode: "none",
+		Telemetry:      Telemetry{Service: defaultService},
 	}
 }
 

@@ -30,7 +30,7 @@ func TestFromEnvReadsEachVariable(t *testing.T) {
 		"HOST": "::1", "PORT": "0", "CONFIG_PATH": "a.toml", "STREAMING_BUFFER_SIZE": "1", "AURA_CUSTOM_EVENTS": "Yes", "AURA_EMIT_REASONING": "1",
 		"TOOL_RESULT_MODE": "open-web-ui", "FIRST_CHUNK_TIMEOUT_SECS": "0.25", "STREAM_INACTIVITY_TIMEOUT_SECS": "250ms", "STREAMING_TIMEOUT_SECS": "0",
 		"HEARTBEAT_SECS": "1", "SHUTDOWN_TIMEOUT_SECS": "2", "SHUTDOWN_STRAGGLER_SECS": "3", "SHUTDOWN_ABORT_SECS": "4", "MCP_CLEANUP_SECS": "5", "MCP_CONNECT_SECS": "450ms",
-		"LAST_WRITE_SECS": "6", "TELEMETRY_FLUSH_SECS": "720h",
+		"LAST_WRITE_SECS": "6", "TELEMETRY_FLUSH_SECS": "720h", "OTEL_SERVICE_NAME": "agents",
 	}))
 	require.NoError(t, err)
 	require.Equal(t, Settings{
@@ -39,6 +39,7 @@ func TestFromEnvReadsEachVariable(t *testing.T) {
 			Straggler: 3 * time.Second, Abort: 4 * time.Second, Cleanup: 5 * time.Second, Connect: 450 * time.Millisecond, LastWrite: 6 * time.Second, Flush: 720 * time.Hour,
 		},
 		Host: "::1", ConfigPath: "a.toml", Buffer: 1, CustomEvents: true, EmitReasoning: true, ToolResultMode: "open-web-ui",
+		Telemetry: Telemetry{Service: "agents"},
 	}, s)
 }
 

@@ -24,6 +24,7 @@ type stream struct {
 func (x *exchange) stream(q *chatRequest) {
 	x.run.WatchItems(x.server.settings.FirstChunk, x.server.settings.Inactivity)
 	o := &stream{x: x, control: http.NewResponseController(x.w), id: newID("chatcmpl-"), session: q.session(x.r.Header)}
+	x.span.Session(o.session)
 	o.open()
 	defer o.beat.stop()
 	x.start(q.conversation())
@@ -84,6 +85,7 @@ func (o *stream) event(e run.Event) {
 		o.custom("aura.tool_usage", toolUsage{e.IDs, tokensOf(e.Usage), o.session})
 	case run.Finished:
 		o.finished = e
+		o.x.span.Usage(e.Usage.Prompt, e.Usage.Completion)
 		o.x.run.End(run.Ending{How: run.Completed})
 	}
 }
