@@ -1,0 +1,203 @@
+// Package collector is a fake OpenTelemetry collector: it takes traces over OTLP/HTTP in protobuf, misbehaves where its script says so, and
+// records in a timeline what arrived and how the peer left. It never asserts.
+package collector
+
+import (
+	"cmp"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/net/netutil"
+
+	"github.com/stallwright/stallwright/fakes/script"
+	"github.com/stallwright/stallwright/fakes/timeline"
+)
+
+// Lane is the lane of the events of a collector. Their Ref is #1 for the first request of a session, and so on. Kinds are:
+//
+//	request     an export has arrived: its spans, its bytes and its service
+//	span        one of its spans: the name, status, ending, code, trace, span and parent, ids shortened; it may yet be refused
+//	accepted    it was answered well: the spans that were not taken
+//	refused     the HTTP status and why: too large, or by the script
+//	await, open the gate's name
+//	stall …     a fault struck: its kind
+//	left        the peer has closed the connection before it was answered
+//	violation   what OTLP/HTTP forbids, or what this fake does not speak
+const Lane = "collector"
+
+// Path is where traces are posted to.
+const Path = "/v1/traces"
+
+// Collector takes exports as its script says. Set the fields before its first use; the zero values work. It is an [http.Handler], and with Serve
+// it brings its own server. It is safe for concurrent use.
+type Collector struct {
+	MaxConns   int                                 // connections open at once under Serve, 256 when 0; more wait
+	HeaderTime time.Duration                       // for a request's head to arrive under Serve, and three times that for all of it; 10 s when 0
+	Front      func(own http.Handler) http.Handler // what stands before it under Serve; nil is nothing
+
+	mu      sync.Mutex
+	session *session
+	closed  bool
+	done    chan struct{} // closed by Close; made at the first use
+	servers []*http.Server
+	serving sync.WaitGroup
+	playing sync.WaitGroup
+	tracked sync.WaitGroup // connections that net/http has
+}
+
+// Session is one script with where it is recorded.
+type Session struct {
+	Script   Script
+	Timeline *timeline.Timeline // nothing is recorded when nil
+	Gates    *script.Gates      // when nil the script's own Open steps alone open its gates
+}
+
+// session is a Session as it is played.
+type session struct {
+	Session
+	requests int
+	taken    []int // by program
+}
+
+// Open begins a session in place of the one before: what arrives from now on belongs to s, which stays unchanged. It is an error when the script
+// is invalid, and after Close.
+func (c *Collector) Open(s *Session) error {
+	if err := s.Script.Validate(); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return errClosed
+	}
+	c.session = &session{Session: *s, taken: make([]int, len(s.Script.Programs))}
+	if c.session.Gates == nil {
+		c.session.Gates = &script.Gates{}
+	}
+	return nil
+}
+
+// Release ends the session: exports that come later are refused. It returns, as sentences, what of its script was not played: programs that
+// fewer exports took than they are for, [script.Any] aside.
+func (c *Collector) Release() (unplayed []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.session == nil {
+		return nil
+	}
+	for i, p := range c.session.Script.Programs {
+		if want := max(p.Times, 1); p.Times != script.Any && c.session.taken[i] < want {
+			unplayed = append(unplayed, fmt.Sprintf("program %d was played %d times of %d", i+1, c.session.taken[i], want))
+		}
+	}
+	c.session = nil
+	return unplayed
+}
+
+// begin counts a request of the session that is open.
+func (c *Collector) begin() (s *session, ref string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.session == nil || c.closed {
+		return nil, ""
+	}
+	c.playing.Add(1)
+	c.session.requests++
+	return c.session, "#" + strconv.Itoa(c.session.requests)
+}
+
+// take is the first program that is not used up; none means that the export is accepted.
+func (c *Collector) take(s *session) []script.Step {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, p := range s.Script.Programs {
+		if p.Times == script.Any || s.taken[i] < max(p.Times, 1) {
+			s.taken[i]++
+			return p.Steps
+		}
+	}
+	return nil
+}
+
+func (s *session) record(ref, kind, detail string) {
+	if s.Timeline != nil {
+		s.Timeline.Add(Lane, ref, kind, detail)
+	}
+}
+
+var errClosed = fmt.Errorf("collector: %w", net.ErrClosed)
+
+// Serve answers on l, in HTTP/1.1, until Close, when it returns nil, or until l fails. It closes l.
+func (c *Collector) Serve(l net.Listener) error {
+	defer l.Close()
+	var front http.Handler = c
+	if c.Front != nil {
+		front = c.Front(c)
+	}
+	wait := cmp.Or(c.HeaderTime, 10*time.Second)
+	server := &http.Server{Handler: front, ReadHeaderTimeout: wait, ReadTimeout: 3 * wait, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ConnState: c.track}
+	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		return errClosed
+	}
+	c.servers = append(c.servers, server)
+	c.serving.Add(1)
+	c.mu.Unlock()
+	defer c.serving.Done()
+	err := server.Serve(netutil.LimitListener(l, cmp.Or(c.MaxConns, 256)))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return nil
+	}
+	return err
+}
+
+// track counts the connections that net/http has, so that Close can wait for it to let go of them.
+func (c *Collector) track(_ net.Conn, s http.ConnState) {
+	switch s {
+	case http.StateNew:
+		c.tracked.Add(1)
+	case http.StateHijacked, http.StateClosed:
+		c.tracked.Done()
+	}
+}
+
+// Close ends everything: listeners, connections and what is being played, and waits for all of it.
+func (c *Collector) Close() error {
+	c.mu.Lock()
+	if !c.closed {
+		c.closed = true
+		close(c.over())
+	}
+	servers := slices.Clone(c.servers)
+	c.mu.Unlock()
+	for _, s := range servers {
+		s.Close()
+	}
+	c.serving.Wait()
+	c.playing.Wait()
+	c.tracked.Wait()
+	return nil
+}
+
+// over is closed by Close. The mutex is held.
+func (c *Collector) over() chan struct{} {
+	if c.done == nil {
+		c.done = make(chan struct{})
+	}
+	return c.done
+}
+
+// ending is closed by Close.
+func (c *Collector) ending() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.over()
+}
