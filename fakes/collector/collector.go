@@ -21,7 +21,7 @@ import (
 // Lane is the lane of the events of a collector. Their Ref is #1 for the first request of a session, and so on. Kinds are:
 //
 //	request     an export has arrived: its spans, its bytes and its service
-//	span        one of its spans: the name, status, ending, code, trace, span and parent, ids shortened; it may yet be refused
+//	span        one of its spans: the name, parent, status, ending, code, trace and span, ids shortened; it may yet be refused
 //	accepted    it was answered well: the spans that were not taken
 //	refused     the HTTP status and why: too large, or by the script
 //	await, open the gate's name

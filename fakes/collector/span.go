@@ -41,12 +41,13 @@ func lines(t *tracepb.TracesData) (out []string) {
 	return out
 }
 
-// line is NAME status=WORD ending=WORD code=WORD trace=ID span=ID parent=ID; what is missing is -. The ending is that of AURA's attribute
+// line is NAME parent=ID status=WORD ending=WORD code=WORD trace=ID span=ID; what is missing is -. The ending is that of AURA's attribute
 // stream.termination, the code error.type of the conventions, else the status's message.
 func line(s *tracepb.Span) string {
 	status := strings.ToLower(strings.TrimPrefix(s.GetStatus().GetCode().String(), "STATUS_CODE_"))
-	return fmt.Sprintf("%s status=%s ending=%s code=%s trace=%s span=%s parent=%s", word(s.GetName()), status, text(s.GetAttributes(), "stream.termination"),
-		word(cmp.Or(attribute(s.GetAttributes(), "error.type"), s.GetStatus().GetMessage())), id(s.GetTraceId()), id(s.GetSpanId()), id(s.GetParentSpanId()))
+	return fmt.Sprintf("%s parent=%s status=%s ending=%s code=%s trace=%s span=%s", word(s.GetName()), id(s.GetParentSpanId()), status,
+		text(s.GetAttributes(), "stream.termination"), word(cmp.Or(attribute(s.GetAttributes(), "error.type"), s.GetStatus().GetMessage())),
+		id(s.GetTraceId()), id(s.GetSpanId()))
 }
 
 // service is the name of the service that an export is of.
