@@ -43,10 +43,9 @@ type Collector struct {
 	mu      sync.Mutex
 	session *session
 	closed  bool
-	done    chan struct{} // closed by Close; made at the first use
+	strays  int
 	servers []*http.Server
 	serving sync.WaitGroup
-	playing sync.WaitGroup
 	tracked sync.WaitGroup // connections that net/http has
 }
 
@@ -61,7 +60,9 @@ type Session struct {
 type session struct {
 	Session
 	requests int
-	taken    []int // by program
+	taken    []int          // by program
+	over     chan struct{}  // closed at its end
+	playing  sync.WaitGroup // exports
 }
 
 // Open begins a session in place of the one before: what arrives from now on belongs to s, which stays unchanged. It is an error when the script
@@ -70,43 +71,65 @@ func (c *Collector) Open(s *Session) error {
 	if err := s.Script.Validate(); err != nil {
 		return err
 	}
+	next := &session{Session: *s, taken: make([]int, len(s.Script.Programs)), over: make(chan struct{})}
+	if next.Gates == nil {
+		next.Gates = &script.Gates{}
+	}
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	if c.closed {
+		c.mu.Unlock()
 		return errClosed
 	}
-	c.session = &session{Session: *s, taken: make([]int, len(s.Script.Programs))}
-	if c.session.Gates == nil {
-		c.session.Gates = &script.Gates{}
-	}
+	last := c.session
+	c.session = next
+	c.mu.Unlock()
+	last.end()
 	return nil
 }
 
-// Release ends the session: exports that come later are refused. It returns, as sentences, what of its script was not played: programs that
-// fewer exports took than they are for, [script.Any] aside.
+// Release ends the session: its running exports are closed and waited for, and those that come later are refused. It returns, as sentences,
+// what of its script was not played: programs that fewer exports took than they are for, [script.Any] aside.
 func (c *Collector) Release() (unplayed []string) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.session == nil {
+	s := c.session
+	c.session = nil
+	c.mu.Unlock()
+	if s == nil {
 		return nil
 	}
-	for i, p := range c.session.Script.Programs {
-		if want := max(p.Times, 1); p.Times != script.Any && c.session.taken[i] < want {
-			unplayed = append(unplayed, fmt.Sprintf("program %d was played %d times of %d", i+1, c.session.taken[i], want))
+	s.end()
+	for i, p := range s.Script.Programs {
+		if want := max(p.Times, 1); p.Times != script.Any && s.taken[i] < want {
+			unplayed = append(unplayed, fmt.Sprintf("program %d was played %d times of %d", i+1, s.taken[i], want))
 		}
 	}
-	c.session = nil
 	return unplayed
+}
+
+// Strays counts the requests that came while no session was open.
+func (c *Collector) Strays() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.strays
+}
+
+// end closes what is being played, and waits for it. No more exports may begin.
+func (s *session) end() {
+	if s != nil {
+		close(s.over)
+		s.playing.Wait()
+	}
 }
 
 // begin counts a request of the session that is open.
 func (c *Collector) begin() (s *session, ref string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.session == nil || c.closed {
+	if c.session == nil {
+		c.strays++
 		return nil, ""
 	}
-	c.playing.Add(1)
+	c.session.playing.Add(1)
 	c.session.requests++
 	return c.session, "#" + strconv.Itoa(c.session.requests)
 }
@@ -169,35 +192,19 @@ func (c *Collector) track(_ net.Conn, s http.ConnState) {
 	}
 }
 
-// Close ends everything: listeners, connections and what is being played, and waits for all of it.
+// Close ends everything: the session, listeners and connections, and waits for all of it.
 func (c *Collector) Close() error {
 	c.mu.Lock()
-	if !c.closed {
-		c.closed = true
-		close(c.over())
-	}
+	c.closed = true
+	last := c.session
+	c.session = nil
 	servers := slices.Clone(c.servers)
 	c.mu.Unlock()
+	last.end()
 	for _, s := range servers {
 		s.Close()
 	}
 	c.serving.Wait()
-	c.playing.Wait()
 	c.tracked.Wait()
 	return nil
-}
-
-// over is closed by Close. The mutex is held.
-func (c *Collector) over() chan struct{} {
-	if c.done == nil {
-		c.done = make(chan struct{})
-	}
-	return c.done
-}
-
-// ending is closed by Close.
-func (c *Collector) ending() <-chan struct{} {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.over()
 }

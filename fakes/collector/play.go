@@ -26,8 +26,8 @@ func (c *Collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "stallwright: the collector plays nothing", http.StatusServiceUnavailable)
 		return
 	}
-	defer c.playing.Done()
-	p := &play{c: c, s: s, ref: ref, w: w, r: r, now: time.Now()}
+	defer s.playing.Done()
+	p := &play{s: s, ref: ref, w: w, r: r, now: time.Now()}
 	if status, kind, why := p.receive(); status != 0 {
 		s.record(ref, kind, fmt.Sprintf("%d %s", status, why))
 		http.Error(w, "stallwright: "+why, status)
@@ -40,7 +40,6 @@ func (c *Collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // play is one export as it is answered.
 type play struct {
-	c   *Collector
 	s   *session
 	ref string
 	w   http.ResponseWriter
@@ -142,7 +141,7 @@ func (p *play) steps(steps []script.Step) (over bool) {
 	return false
 }
 
-// wait waits until the instant or for the gate, for ever when neither is given. It ends the exchange when the peer has left or the fake closes.
+// wait waits until the instant or for the gate, for ever when neither is given. It ends the exchange when the peer has left or the session is over.
 func (p *play) wait(until time.Time, gate <-chan struct{}) {
 	var tick <-chan time.Time
 	if !until.IsZero() {
@@ -155,7 +154,7 @@ func (p *play) wait(until time.Time, gate <-chan struct{}) {
 		return
 	case <-gate:
 		return
-	case <-p.c.ending():
+	case <-p.s.over:
 	case <-p.r.Context().Done():
 		p.s.record(p.ref, "left", "")
 	}
