@@ -76,6 +76,9 @@ const (
 	SequentialTools Feature = "sequential-tools" // each tool call of a turn has ended before the next is announced
 )
 
+// Telemetry is the export of spans over OTLP/HTTP to where the server is told.
+const Telemetry Feature = "telemetry"
+
 // Set says in what the server's settings differ from the usual for a variant. Variants with equal sets can share a
 // server.
 type Set struct {
@@ -86,6 +89,7 @@ type Set struct {
 	NoGrace      bool
 	Tools        Tooling // the MCP servers that it has
 	Dialect      string  // that the server speaks to its model's provider, by the fake's name; [OpenAI] when empty
+	Telemetry    bool    // it exports spans to a collector of ours; such a trial is alone on its server
 	Connect      bool    // the limit of connecting to MCP servers is the window; else it is long, since a child takes its time to start
 }
 

@@ -27,13 +27,14 @@ type Stage struct {
 	// Lacks says why a feature cannot be shown here, by feature.
 	Lacks map[Feature]Lack
 
-	Timeline *timeline.Timeline
-	Provider *provider.Provider
-	Tools    []ToolServer // the MCP servers of the server under test
-	Apart    bool         // the trial has the server under test, and so the MCP servers, to itself
-	Dial     func(ctx context.Context, network, addr string) (net.Conn, error)
-	Address  string // of the server under test
-	Base     string // path before /v1
+	Timeline  *timeline.Timeline
+	Provider  *provider.Provider
+	Tools     []ToolServer // the MCP servers of the server under test
+	Collector *Collecting  // nil when the case has none
+	Apart     bool         // the trial has the server under test, and so the MCP servers, to itself
+	Dial      func(ctx context.Context, network, addr string) (net.Conn, error)
+	Address   string // of the server under test
+	Base      string // path before /v1
 
 	// Settle returns when what the present instant brings has happened: in virtual time every goroutine waits, in
 	// real time the slack is over.
@@ -78,10 +79,11 @@ type Target struct {
 
 // Setup is what a server under test is told at its start.
 type Setup struct {
-	Windows  Windows
-	Provider string       // base URL of the fake provider, such as http://provider.test/v1
-	Dialect  string       // what the server is to speak to it, by the fake's name for it; openai when empty
-	Tools    []ToolServer // the MCP servers that it has
+	Windows   Windows
+	Provider  string       // base URL of the fake provider, such as http://provider.test/v1
+	Dialect   string       // what the server is to speak to it, by the fake's name for it; openai when empty
+	Tools     []ToolServer // the MCP servers that it has
+	Collector string       // where the server exports its telemetry to, as OTEL_EXPORTER_OTLP_ENDPOINT has it; nowhere when empty
 	// Execution says how a server that can be told executes the tool calls of one turn: sequential, batched, concurrent or
 	// concurrent-fifo. Its own way when empty.
 	Execution string
@@ -115,5 +117,5 @@ func (t Target) Unclaimed() map[Feature]Lack {
 
 // Features lists every feature.
 func Features() []Feature {
-	return []Feature{Streaming, NonStreaming, Signals, LogFields, FaultHooks, Goroutines, Files, Sockets, Children, CustomEvents, ErrorFrames, SequentialTools}
+	return []Feature{Streaming, NonStreaming, Signals, LogFields, FaultHooks, Goroutines, Files, Sockets, Children, CustomEvents, ErrorFrames, SequentialTools, Telemetry}
 }

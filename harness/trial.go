@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/stallwright/stallwright/fakes/collector"
 	"github.com/stallwright/stallwright/fakes/fault"
 	"github.com/stallwright/stallwright/fakes/mcp"
 	"github.com/stallwright/stallwright/fakes/provider"
@@ -39,6 +40,8 @@ type Trial struct {
 	script script.Script
 	tools  []mcp.Script // of the fake MCP servers, one each; nil until they are told
 
+	collected collector.Script // of the fake collector
+
 	stopped  string         // why Play ended early
 	broke    string         // what panicked
 	unplayed []string       // what the server never asked for
@@ -47,12 +50,14 @@ type Trial struct {
 
 // NewTrial makes a trial; the number keeps the markers of trials on one stage apart.
 func NewTrial(c Case, s *Stage, seed uint64, number int) *Trial {
-	return &Trial{
+	t := &Trial{
 		Case: c, Stage: s, Windows: s.Windows, Seed: seed, Rand: rand.New(rand.NewPCG(seed, sum(c.ID()))),
 		marker: fmt.Sprintf("%s.%d", c.ID(), number),
 		client: &caller.Caller{Dial: s.Dial, Address: s.Address, Base: s.Base, Timeline: s.Timeline},
 		gates:  &script.Gates{},
 	}
+	t.openCollector()
+	return t
 }
 
 // sum makes two cases of one seed differ in what they draw.
@@ -207,6 +212,7 @@ func (t *Trial) Strike() {
 		t.unplayed = t.Stage.Provider.Release(t.marker)
 	}
 	t.unplayed = append(t.unplayed, t.releaseTools()...)
+	t.unplayed = append(t.unplayed, t.releaseCollector()...)
 }
 
 // keep keeps the history so far.

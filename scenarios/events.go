@@ -46,6 +46,13 @@ var (
 	children   = expect.Event{Lane: "process", Kind: "children"}
 	goroutines = expect.Event{Lane: "process", Kind: "goroutines"}
 
+	collectorRequest  = expect.Event{Lane: "collector", Kind: "request"}
+	collectorSpan     = expect.Event{Lane: "collector", Kind: "span"}
+	collectorAccepted = expect.Event{Lane: "collector", Kind: "accepted"}
+	collectorStall    = expect.Event{Lane: "collector", Kind: "stall"}
+	collectorStatus   = expect.Event{Lane: "collector", Kind: "status"}
+	collectorReset    = expect.Event{Lane: "collector", Kind: "reset"}
+
 	serverLog = expect.Event{Lane: "server", Kind: "log"}
 )
 

@@ -7,11 +7,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/spf13/cobra"
 
+	"github.com/stallwright/stallwright/fakes/collector"
 	"github.com/stallwright/stallwright/fakes/mcp"
 	"github.com/stallwright/stallwright/fakes/script"
 )
@@ -31,7 +33,7 @@ func (c *cli) scriptCheckCommand() *cobra.Command {
 		Use:   "check FILE...",
 		Short: "say what is wrong with scripts, and where",
 		Long: "Reads each script, - for stdin, and says all that is wrong with it: file, line, column, and what was perhaps meant.\n" +
-			"Whether it is for a fake provider or a fake MCP server is seen by what it says.",
+			"Whether it is for a fake provider, a fake MCP server or a fake collector is seen by what it says.",
 		Example: "  stallwright script check stall.yaml tools.yaml",
 		Args:    someFiles,
 		RunE: func(_ *cobra.Command, files []string) error {
@@ -42,7 +44,7 @@ func (c *cli) scriptCheckCommand() *cobra.Command {
 	}
 }
 
-// checkScript says what is wrong with a script of either fake.
+// checkScript says what is wrong with a script of any fake.
 func checkScript(name string, data []byte) error {
 	if err := noCase(name, data); err != nil {
 		return err
@@ -52,6 +54,9 @@ func checkScript(name string, data []byte) error {
 		return nil
 	}
 	if _, err := mcp.Parse(name, data); err == nil || isMCP(name, data) {
+		return err
+	}
+	if _, err := collector.Parse(name, data); err == nil || isCollector(name, data) {
 		return err
 	}
 	return asProvider
@@ -103,6 +108,42 @@ func isMCP(name string, data []byte) bool {
 	return false
 }
 
+// isCollector says whether a file, sound or not, has what is said to fake collectors alone.
+func isCollector(name string, data []byte) bool {
+	doc, err := script.Read(name, data)
+	if err != nil {
+		return false
+	}
+	for _, p := range doc.Pairs(doc.Body) {
+		if p.Name == "max-body" {
+			return true
+		}
+		if p.Name != "programs" {
+			continue
+		}
+		for _, program := range entries(p.Value) {
+			for _, key := range doc.Pairs(program) {
+				if key.Name == "steps" && slices.ContainsFunc(entries(key.Value), func(n ast.Node) bool { return accepts(doc, n) }) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// acceptStep is the word of the step that only collectors have.
+const acceptStep = "accept"
+
+// accepts says whether a step is one that only collectors have.
+func accepts(doc *script.Document, n ast.Node) bool {
+	if word, ok := n.(*ast.StringNode); ok {
+		return word.Value == acceptStep
+	}
+	pairs := doc.Pairs(n)
+	return len(pairs) > 0 && pairs[0].Name == acceptStep
+}
+
 func kindsOf(steps []script.Step) map[string]bool {
 	kinds := map[string]bool{}
 	for _, s := range steps {
@@ -137,8 +178,11 @@ func (c *cli) scriptFmtCommand() *cobra.Command {
 					return err
 				}
 				format := script.Format
-				if isMCP(name, data) {
+				switch {
+				case isMCP(name, data):
 					format = mcp.Format
+				case isCollector(name, data):
+					format = collector.Format
 				}
 				out, err := format(name, data)
 				switch {
@@ -159,7 +203,7 @@ func (c *cli) scriptFmtCommand() *cobra.Command {
 }
 
 func (c *cli) scriptSchemaCommand() *cobra.Command {
-	var forMCP bool
+	var forMCP, forCollector bool
 	cmd := &cobra.Command{
 		Use:   "schema",
 		Short: "print the JSON Schema of scripts, for editors",
@@ -169,14 +213,20 @@ func (c *cli) scriptSchemaCommand() *cobra.Command {
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			schema := script.Schema()
-			if forMCP {
+			switch {
+			case forMCP && forCollector:
+				return misuse("ask for one", "--mcp and --collector are two schemas")
+			case forMCP:
 				schema = mcp.Schema()
+			case forCollector:
+				schema = collector.Schema()
 			}
 			_, err := c.stdout.Write(schema)
 			return err
 		},
 	}
 	cmd.Flags().BoolVar(&forMCP, "mcp", false, "that of scripts for fake MCP servers")
+	cmd.Flags().BoolVar(&forCollector, "collector", false, "that of scripts for fake collectors")
 	return cmd
 }
 

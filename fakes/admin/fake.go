@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/stallwright/stallwright/fakes/collector"
 	"github.com/stallwright/stallwright/fakes/mcp"
 	"github.com/stallwright/stallwright/fakes/provider"
 	"github.com/stallwright/stallwright/fakes/script"
@@ -97,6 +98,31 @@ func (m MCP) Script(f mcp.File) Script {
 			return errors.New("an MCP server is never strict")
 		}
 		return m.Open(marker, &mcp.Session{Script: played, Seed: f.Seed, Timeline: s.Timeline, Gates: s.Gates})
+	}}
+}
+
+// Collector is a fake collector for a handler, which must be the only one that opens its sessions.
+type Collector struct{ *collector.Collector }
+
+// Release ends the only session.
+func (c Collector) Release(string) (unplayed []string) { return c.Collector.Release() }
+
+// Read is the script of a file.
+func (c Collector) Read(name string, data []byte) (Script, error) {
+	f, err := collector.Parse(name, data)
+	return c.Script(f), err
+}
+
+// Script is what a session of the file plays. It has no marker, and is never strict: what is no export is recorded as a violation.
+func (c Collector) Script(f collector.File) Script {
+	return Script{About: f.About, Programs: len(f.Script.Programs), Gates: f.Script.Gates(), Open: func(marker string, s Session) error {
+		switch {
+		case marker != "":
+			return errors.New("an export has spans of many requests: a collector has one session, without a marker")
+		case s.Strict:
+			return errors.New("a collector is never strict")
+		}
+		return c.Open(&collector.Session{Script: f.Script, Timeline: s.Timeline, Gates: s.Gates})
 	}}
 }
 

@@ -5,6 +5,7 @@ package bubble
 import (
 	"bytes"
 	"fmt"
+	"net"
 	"os"
 	"runtime"
 	"strings"
@@ -83,7 +84,12 @@ func trial(target harness.Target, c harness.Case, seed uint64, bubble string) ve
 	if err != nil {
 		return harness.Fell(c, seed, verdict.Error, verdict.Crash, "start", "the MCP servers did not start: "+err.Error())
 	}
-	stage, err := open(target, c, &network, tl, fake, kit)
+	collecting, err := harness.OpenCollector(c.Variant.Set, func() (net.Listener, error) { return network.Listen("collector.test:4318") })
+	if err != nil {
+		kit.Close()
+		return harness.Fell(c, seed, verdict.Error, verdict.Crash, "start", "the collector did not start: "+err.Error())
+	}
+	stage, err := open(target, c, &network, tl, fake, kit, collecting)
 	if err != nil {
 		return harness.Fell(c, seed, verdict.Error, verdict.Crash, "start", "the server did not start: "+err.Error())
 	}
@@ -120,13 +126,14 @@ func trial(target harness.Target, c harness.Case, seed uint64, bubble string) ve
 	time.Sleep(settle)
 	fake.Close()
 	kit.Close()
+	collecting.Close()
 	network.Close()
 	time.Sleep(settle)
 	return trial.Judge()
 }
 
 // open starts the fake provider and the server under test.
-func open(target harness.Target, c harness.Case, network *memnet.Network, tl *timeline.Timeline, fake *provider.Provider, kit *harness.Toolkit) (*harness.Stage, error) {
+func open(target harness.Target, c harness.Case, network *memnet.Network, tl *timeline.Timeline, fake *provider.Provider, kit *harness.Toolkit, collecting *harness.Collecting) (*harness.Stage, error) {
 	atProvider, err := network.Listen("provider.test:80")
 	if err != nil {
 		return nil, err
@@ -139,17 +146,18 @@ func open(target harness.Target, c harness.Case, network *memnet.Network, tl *ti
 	windows := harness.Production().With(c.Variant.Set)
 	server, err := target.Start(harness.Setup{
 		Windows: windows, Provider: "http://provider.test/v1", Dialect: c.Dialect(), Listener: atAgent, Dial: network.DialContext,
-		Tools: kit.Servers, Pipe: pipes(kit, network), Execution: target.Execution,
+		Tools: kit.Servers, Pipe: pipes(kit, network), Collector: collecting.Endpoint(), Execution: target.Execution,
 		Log: &harness.LogWriter{Timeline: tl},
 	})
 	if err != nil {
 		fake.Close()
 		kit.Close()
+		collecting.Close()
 		return nil, err
 	}
 	return &harness.Stage{
 		Virtual: true, Windows: windows, Usual: harness.Production(), Tick: time.Millisecond, Patience: patience, Rest: rest, Flood: 1 << 20,
-		Timeline: tl, Provider: fake, Tools: kit.Servers, Apart: true, Dial: network.DialContext, Address: "agent.test:80",
+		Timeline: tl, Provider: fake, Tools: kit.Servers, Collector: collecting, Apart: true, Dial: network.DialContext, Address: "agent.test:80",
 		Settle: synctest.Wait, Server: server,
 	}, nil
 }

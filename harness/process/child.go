@@ -40,6 +40,7 @@ type child struct {
 	read      chan struct{}    // closed when its log was read to the end
 	signalled atomic.Bool      // by a trial
 	kit       *harness.Toolkit // its MCP servers; nil when it has none
+	collector *harness.Collecting
 }
 
 var _ harness.Server = (*child)(nil)
@@ -230,6 +231,7 @@ func (c *child) stop() {
 	}
 	<-c.read
 	os.RemoveAll(c.folder)
+	c.collector.Close()
 	if c.kit != nil {
 		c.kit.Close()
 	}

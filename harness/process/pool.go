@@ -186,7 +186,7 @@ func (r *run) works(jobs []harness.Job, unfit func(harness.Case) string) []work 
 
 // alone says whether a case must have a server of its own.
 func alone(c harness.Case) bool {
-	return c.Scenario.Alone || slices.ContainsFunc(c.Needs(), func(f harness.Feature) bool { return slices.Contains(ownServer, f) })
+	return c.Scenario.Alone || c.Variant.Set.Telemetry || slices.ContainsFunc(c.Needs(), func(f harness.Feature) bool { return slices.Contains(ownServer, f) })
 }
 
 // ownServer lists what only a trial that is alone on its server can be shown.
@@ -206,6 +206,7 @@ func (r *run) lacks(alone bool) map[harness.Feature]harness.Lack {
 	switch {
 	case r.Target.URL != "":
 		lack("stallwright did not start the server", ownServer...)
+		lack("a server that stallwright did not start exports to a collector of its own", harness.Telemetry)
 		lack("a server that stallwright did not start is not made to do wrong", harness.FaultHooks)
 	case !alone:
 		lack("trials share the server, and what befalls it belongs to none of them", ownServer...)
@@ -290,15 +291,21 @@ func (r *run) start(ctx context.Context, subject string, s harness.Set, apart bo
 	if err != nil {
 		return nil, fmt.Errorf("process: the MCP servers: %w", err)
 	}
+	collecting, err := harness.OpenCollector(s, func() (net.Listener, error) { return net.Listen("tcp", "127.0.0.1:0") })
+	if err != nil {
+		kit.Close()
+		return nil, fmt.Errorf("process: the collector: %w", err)
+	}
 	c, err := startChild(ctx, r.Target.Command(harness.Setup{
-		Windows: r.windows(s), Provider: r.provider, Dialect: s.Dialect, Tools: kit.Servers, Execution: r.Target.Execution,
+		Windows: r.windows(s), Provider: r.provider, Dialect: s.Dialect, Tools: kit.Servers, Collector: collecting.Endpoint(), Execution: r.Target.Execution,
 	}), r.wait())
 	if err != nil {
 		kit.Close()
+		collecting.Close()
 	}
 	switch {
 	case err == nil:
-		c.kit = kit
+		c.kit, c.collector = kit, collecting
 		r.log("server %d listens on %s", c.cmd.Process.Pid, c.address)
 		return c, nil
 	case ctx.Err() != nil:

@@ -41,6 +41,7 @@ func (r *run) trial(w work, h host, alone bool) (res verdict.Result) {
 	}
 	if alone && h.child != nil {
 		stage.Server = h.child
+		stage.Collector = h.child.collector
 		stage.Census = func() map[harness.Feature]int { return census.Of(h.child.cmd.Process.Pid) }
 		h.child.log.tell(&harness.LogWriter{Timeline: stage.Timeline})
 		defer h.watchExit(stage)()

@@ -89,8 +89,9 @@ func toolServer(t harness.ToolServer) string {
 }
 
 // environment is what the server is told beside its config.
-func environment(w harness.Windows) map[string]string {
-	return map[string]string{
+func environment(s harness.Setup) map[string]string {
+	w := s.Windows
+	env := map[string]string{
 		"FIRST_CHUNK_TIMEOUT_SECS":       w.FirstChunk.String(),
 		"STREAM_INACTIVITY_TIMEOUT_SECS": w.Inactivity.String(),
 		"STREAMING_TIMEOUT_SECS":         w.Stream.String(),
@@ -106,10 +107,14 @@ func environment(w harness.Windows) map[string]string {
 		"AURA_CUSTOM_EVENTS":             "true",
 		"AURA_EMIT_REASONING":            "true",
 	}
+	if s.Collector != "" {
+		env["OTEL_EXPORTER_OTLP_ENDPOINT"] = s.Collector
+	}
+	return env
 }
 
 func start(s harness.Setup) (harness.Server, error) {
-	env := environment(s.Windows)
+	env := environment(s)
 	lookup := func(name string) (string, bool) { v, ok := env[name]; return v, ok }
 	settings, err := config.FromEnv(lookup)
 	if err != nil {
@@ -180,7 +185,7 @@ func command(executable string, s harness.Setup) harness.Command {
 		Env:   []string{"HOST=127.0.0.1", "PORT=0"},
 		Ready: listening,
 	}
-	for k, v := range environment(s.Windows) {
+	for k, v := range environment(s) {
 		c.Env = append(c.Env, k+"="+v)
 	}
 	return c

@@ -8,11 +8,13 @@ import (
 
 	"github.com/stallwright/stallwright/lifecycle/llm"
 	"github.com/stallwright/stallwright/lifecycle/run"
+	"github.com/stallwright/stallwright/lifecycle/telemetry"
 )
 
 // Agent answers conversations with one model. It is safe for concurrent use while its fields stay as they are.
 type Agent struct {
 	Client       llm.Client
+	Provider     string // as telemetry names it
 	Model        string
 	SystemPrompt string    // put before every conversation; empty puts nothing
 	TurnDepth    int       // how many model turns a run may take, at least 1
@@ -32,6 +34,9 @@ type Life interface {
 	Emit(ctx context.Context, e run.Event) error
 	Finish(ctx context.Context, f run.Finished) error // emits the last event
 }
+
+// errPanicked is the end of work that has not come to another.
+var errPanicked = errors.New("agent: panicked")
 
 // errMaxTurns is the end of a run whose model still wanted more after TurnDepth turns.
 var errMaxTurns = errors.New("agent: the model did not finish within its turns")
@@ -81,11 +86,18 @@ func (a *Agent) Answer(ctx context.Context, life Life, conversation []llm.Messag
 }
 
 func (a *Agent) play(t *turn, request llm.Request) error {
+	ctx, span := telemetry.Turn(t.ctx, telemetry.Agent{Provider: a.Provider, Model: a.Model})
+	ending := Ending(errPanicked)
+	defer func() { span.End(ending) }()
 	if a.BeforeTurn != nil {
-		a.BeforeTurn(t.ctx, prompt(request.Messages))
+		a.BeforeTurn(ctx, prompt(request.Messages))
 	}
 	t.life.ModelCall()
-	return a.Client.Stream(t.ctx, request, t.item)
+	err := a.Client.Stream(ctx, request, t.item)
+	span.Usage(t.usage.Prompt, t.usage.Completion)
+	span.Finish(t.reason)
+	ending = Ending(err)
+	return err
 }
 
 func (a *Agent) withSystemPrompt(conversation []llm.Message) []llm.Message {

@@ -12,7 +12,11 @@ import (
 const maxMessage = 500
 
 // Ending is how a run ends for an error of [Agent.Answer]. What was the run's own ending stays it.
+// Without one it is complete.
 func Ending(err error) run.Ending {
+	if err == nil {
+		return run.Ending{How: run.Completed}
+	}
 	var ended run.Ending
 	if errors.As(err, &ended) {
 		return ended

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stallwright/stallwright/lifecycle/llm"
 	"github.com/stallwright/stallwright/lifecycle/run"
+	"github.com/stallwright/stallwright/lifecycle/telemetry"
 )
 
 // Tools are what the model of one run may call. Call is used from several goroutines at once when execution overlaps.
@@ -38,6 +39,9 @@ const (
 	Concurrent     Execution = "concurrent"      // they overlap, and are told apart by id
 	ConcurrentFIFO Execution = "concurrent-fifo" // they overlap, and the FIFO tells them apart: wrongly
 )
+
+// toolError is the code of a call that failed, in telemetry alone: the model is told, and the run goes on.
+const toolError run.Code = "tool_error"
 
 // call is one tool call of a turn on its way.
 type call struct {
@@ -174,14 +178,18 @@ func (a *Agent) call(t *turn, c *call, ids identity) {
 		c.content, c.failed = "Tool not found: "+clip(c.Name), true
 		return
 	}
+	ctx, span := telemetry.Tool(t.ctx, c.Name, c.ID)
+	ending := Ending(errPanicked)
+	defer func() { span.End(ending) }()
 	t.life.ToolBegins()
 	defer t.life.ToolEnds()
 	token := t.tokens.next()
 	if c.err = t.life.Emit(t.ctx, run.ToolStarted{ID: ids.peek(c), Name: c.Name, Token: token}); c.err != nil {
+		ending = Ending(c.err)
 		return
 	}
 	asked := llm.ToolCall{ID: c.ID, Name: c.Name, Arguments: string(c.arguments)}
-	content, failed, err := t.tools.Call(t.ctx, asked, token, func(p run.ToolProgress) { _ = t.life.Emit(t.ctx, p) })
+	content, failed, err := t.tools.Call(ctx, asked, token, func(p run.ToolProgress) { _ = t.life.Emit(t.ctx, p) })
 	switch {
 	case t.ctx.Err() != nil:
 		c.err = context.Cause(t.ctx)
@@ -194,6 +202,15 @@ func (a *Agent) call(t *turn, c *call, ids identity) {
 	default:
 		c.content = content
 	}
+	ending = c.ending()
+}
+
+// ending is how a call that was executed ended. What the tool answered is not the run's failure, but the call's.
+func (c *call) ending() run.Ending {
+	if c.failed {
+		return run.Ending{How: run.Failed, Code: toolError}
+	}
+	return Ending(c.err)
 }
 
 func (a *Agent) complete(t *turn, c *call, ids identity) error {

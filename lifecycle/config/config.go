@@ -22,6 +22,7 @@ type Settings struct {
 	EmitReasoning bool       // AURA_EMIT_REASONING, needs CustomEvents
 	// ToolResultMode (TOOL_RESULT_MODE) says how tool results reach the caller: none, open-web-ui or aura.
 	ToolResultMode string
+	Telemetry      Telemetry
 }
 
 // Windows are the clocks and bounds of the server, each at most 30 days. 0 is off, except where the field says otherwise.
@@ -60,6 +61,7 @@ func Defaults() Settings {
 		LogFormat:      "json",
 		Buffer:         400,
 		ToolResultMode: "none",
+		Telemetry:      Telemetry{Service: defaultService},
 	}
 }
 

@@ -31,6 +31,7 @@ func TestFromEnvReadsEachVariable(t *testing.T) {
 		"TOOL_RESULT_MODE": "open-web-ui", "FIRST_CHUNK_TIMEOUT_SECS": "0.25", "STREAM_INACTIVITY_TIMEOUT_SECS": "250ms", "STREAMING_TIMEOUT_SECS": "0",
 		"HEARTBEAT_SECS": "1", "SHUTDOWN_TIMEOUT_SECS": "2", "SHUTDOWN_STRAGGLER_SECS": "3", "SHUTDOWN_ABORT_SECS": "4", "MCP_CLEANUP_SECS": "5", "MCP_CONNECT_SECS": "450ms",
 		"LAST_WRITE_SECS": "6", "TELEMETRY_FLUSH_SECS": "720h", "MAX_CONNECTIONS": "7", "LOG_LEVEL": "warn", "LOG_FORMAT": "text",
+		"OTEL_SERVICE_NAME": "agents",
 	}))
 	require.NoError(t, err)
 	require.Equal(t, Settings{
@@ -40,6 +41,7 @@ func TestFromEnvReadsEachVariable(t *testing.T) {
 		},
 		Host: "::1", ConfigPath: "a.toml", Buffer: 1, CustomEvents: true, EmitReasoning: true, ToolResultMode: "open-web-ui",
 		Connections: 7, LogLevel: slog.LevelWarn, LogFormat: "text",
+		Telemetry: Telemetry{Service: "agents"},
 	}, s)
 }
 

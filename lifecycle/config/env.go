@@ -53,6 +53,7 @@ func FromEnv(lookup func(string) (string, bool)) (Settings, error) {
 	e.read("MCP_CONNECT_SECS", positive(&s.Connect))
 	e.read("LAST_WRITE_SECS", positive(&s.LastWrite))
 	e.read("TELEMETRY_FLUSH_SECS", window(&s.Flush))
+	e.telemetry(&s.Telemetry)
 	return s, errors.Join(e.errs...)
 }
 

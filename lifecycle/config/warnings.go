@@ -42,5 +42,8 @@ func (f File) Warnings(s Settings) []string {
 	if s.EmitReasoning && !s.CustomEvents {
 		warn("AURA_EMIT_REASONING has no effect without AURA_CUSTOM_EVENTS")
 	}
+	for _, w := range s.Telemetry.warnings(s.Flush) {
+		warn("%s", w)
+	}
 	return out
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"net"
 	"net/http"
 	"runtime/debug"
@@ -9,6 +10,7 @@ import (
 	"github.com/stallwright/stallwright/lifecycle/agent"
 	"github.com/stallwright/stallwright/lifecycle/llm"
 	"github.com/stallwright/stallwright/lifecycle/run"
+	"github.com/stallwright/stallwright/lifecycle/telemetry"
 )
 
 // exchange is a run together with the HTTP request it answers. Three goroutines belong to it: the handler's own, which alone writes the
@@ -16,6 +18,8 @@ import (
 type exchange struct {
 	server   *Server
 	run      *run.Run
+	ctx      context.Context // of the run, with its span in it
+	span     telemetry.Span
 	conn     net.Conn
 	w        http.ResponseWriter
 	r        *http.Request
@@ -49,15 +53,15 @@ func (s *Server) chat(w http.ResponseWriter, r *http.Request) {
 // admit creates the run and registers it, or returns nil when the server drains.
 func (s *Server) admit(w http.ResponseWriter, r *http.Request) *exchange {
 	admitted := run.New(newID("req_"), run.Config{Stream: s.settings.Stream, Buffer: s.settings.Buffer})
-	conn := connOf(r)
-	s.held.Store(admitted, conn)
+	x := &exchange{server: s, run: admitted, conn: connOf(r), w: w, r: r, received: make(chan struct{}), guarded: make(chan struct{})}
+	x.ctx, x.span = s.telemetry.Run(admitted.Context(), admitted.ID(), s.watched())
+	s.held.Store(admitted, x)
 	if !s.registry.Admit(admitted) {
 		s.held.Delete(admitted)
 		admitted.End(shutDownEnding())
 		return nil
 	}
-	_ = conn.SetWriteDeadline(time.Time{})
-	x := &exchange{server: s, run: admitted, conn: conn, w: w, r: r, received: make(chan struct{}), guarded: make(chan struct{})}
+	_ = x.conn.SetWriteDeadline(time.Time{})
 	go x.guard()
 	return x
 }
@@ -78,6 +82,7 @@ func (x *exchange) release() {
 	}
 	x.server.held.Delete(x.run)
 	x.logEnd()
+	x.endSpan()
 	x.server.registry.Release(x.run)
 }
 
@@ -136,10 +141,9 @@ func (x *exchange) start(conversation []llm.Message) {
 func (x *exchange) produce(conversation []llm.Message) {
 	defer close(x.produced)
 	defer x.recoverProducer()
-	ctx := x.run.Context()
-	tools, err := x.connect(ctx)
+	tools, err := x.connect(x.ctx)
 	if err == nil {
-		err = x.server.agent.Answer(ctx, x.run, conversation, tools)
+		err = x.server.agent.Answer(x.ctx, x.run, conversation, tools)
 	}
 	if err != nil {
 		x.run.End(agent.Ending(err))

@@ -14,6 +14,7 @@ import (
 	"github.com/stallwright/stallwright/lifecycle/agent"
 	"github.com/stallwright/stallwright/lifecycle/config"
 	"github.com/stallwright/stallwright/lifecycle/run"
+	"github.com/stallwright/stallwright/lifecycle/telemetry"
 	"github.com/stallwright/stallwright/lifecycle/tools"
 )
 
@@ -29,7 +30,7 @@ const (
 type Config struct {
 	Settings config.Settings
 	File     config.File
-	// Dial opens connections to the provider; nil dials the network, through the environment's proxy if there is one.
+	// Dial opens connections to the provider and to the collector; nil dials the network, through the environment's proxy if there is one.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 	// Pipe, if set, stands for the child of an MCP server over stdio: one connection is its input and its output. For tests, in which no
 	// process can be waited for.
@@ -62,12 +63,14 @@ type Server struct {
 
 	agent     *agent.Agent
 	tools     *tools.Pool // nil without MCP servers
+	exportTo  telemetry.Config
+	telemetry *telemetry.Telemetry // while it is served; nil when off
 	transport *http.Transport
 	http      *http.Server
 	registry  *run.Registry
 	conns     *connections
 	measures  *measures
-	held      sync.Map // *run.Run to its net.Conn, from admission to release
+	held      sync.Map // *run.Run to its *exchange, from admission to release
 
 	signalMu sync.Mutex
 	signals  int
@@ -102,6 +105,7 @@ func New(c Config) (*Server, error) {
 	s.agent = newAgent(c, s.transport)
 	s.tools = newPool(c)
 	s.http = s.newHTTPServer()
+	s.exportTo = exportTo(c, s.log)
 	return s, nil
 }
 
@@ -141,6 +145,7 @@ func newAgent(c Config, transport *http.Transport) *agent.Agent {
 	a := c.File.Agent
 	return &agent.Agent{
 		Client:       newModel(a.LLM, transport),
+		Provider:     providerName(a.LLM.Provider),
 		Model:        a.LLM.Model,
 		SystemPrompt: a.SystemPrompt,
 		TurnDepth:    a.TurnDepth,
@@ -164,12 +169,14 @@ func (s *Server) newHTTPServer() *http.Server {
 // Serve accepts connections on l until the server was told to shut down, or l failed, which shuts it down too. What it started has ended
 // when it returns, except runs that would not abort; l is closed.
 func (s *Server) Serve(l net.Listener) Exit {
+	s.telemetry = telemetry.New(s.exportTo)
 	served := make(chan struct{})
 	go s.accept(l, served)
 	<-s.first
 	exit := s.shutDown()
 	s.close(served)
 	s.log.Info("shutdown complete", "clean_shutdown", exit.Clean, "unaborted_tasks", exit.Unaborted)
+	s.telemetry.Flush(s.settings.Flush)
 	return exit
 }
 

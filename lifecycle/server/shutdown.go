@@ -2,7 +2,6 @@ package server
 
 import (
 	"fmt"
-	"net"
 	"time"
 
 	"github.com/stallwright/stallwright/lifecycle/run"
@@ -60,15 +59,16 @@ func (s *Server) abort() bool {
 
 // cut closes the connection of a run, which unblocks whatever reads or writes it.
 func (s *Server) cut(r *run.Run) {
-	if conn, held := s.held.Load(r); held {
-		_ = conn.(net.Conn).Close()
+	if x, held := s.held.Load(r); held {
+		_ = x.(*exchange).conn.Close()
 	}
 }
 
 func (s *Server) forgetStragglers() {
 	for _, r := range s.registry.Running() {
-		if conn, held := s.held.Load(r); held {
-			s.conns.forget(conn.(net.Conn))
+		if x, held := s.held.Load(r); held {
+			s.conns.forget(x.(*exchange).conn)
+			x.(*exchange).endSpan() // it is not waited for any longer
 		}
 	}
 }

@@ -26,6 +26,7 @@ func (x *exchange) stream(q *chatRequest) {
 	o := &stream{x: x, control: http.NewResponseController(x.w), id: newID("chatcmpl-"), session: q.session(x.r.Header)}
 	x.server.measures.streams.Add(1)
 	defer x.server.measures.streams.Add(-1)
+	x.span.Session(o.session)
 	o.open()
 	defer o.beat.stop()
 	x.start(q.conversation())
@@ -86,6 +87,7 @@ func (o *stream) event(e run.Event) {
 		o.custom("aura.tool_usage", toolUsage{e.IDs, tokensOf(e.Usage), o.session})
 	case run.Finished:
 		o.finished = e
+		o.x.span.Usage(e.Usage.Prompt, e.Usage.Completion)
 		o.x.run.End(run.Ending{How: run.Completed})
 	}
 }

@@ -41,6 +41,7 @@ func (x *exchange) gather() (string, run.Finished) {
 				x.boundAnswer(text.Len())
 			case run.Finished:
 				finished = e
+				x.span.Usage(e.Usage.Prompt, e.Usage.Completion)
 				x.run.End(run.Ending{How: run.Completed})
 			}
 		case <-x.run.Context().Done():

@@ -1,0 +1,30 @@
+package scenarios
+
+import (
+	"github.com/stallwright/stallwright/fakes/collector"
+	"github.com/stallwright/stallwright/fakes/script"
+	"github.com/stallwright/stallwright/harness"
+)
+
+// telemetryFlushedAtExit: what waits for the next batch does not wait for ever.
+func telemetryFlushedAtExit() harness.Scenario {
+	const id = "telemetry.flushed-at-exit"
+	said := []script.Step{script.Role{}, script.Text{Chunks: []string{"one "}}}
+	streamed, whole := []harness.Feature{harness.Streaming}, []harness.Feature{harness.NonStreaming}
+	return harness.Scenario{
+		ID:    "telemetry/flushed-at-exit",
+		Claim: "the span of a run that ended just before the exit has been taken by the collector when the process is gone",
+		Needs: []harness.Feature{harness.Signals, harness.Telemetry},
+		Alone: true, Dialects: chat()[:1],
+		Variants: []harness.Variant{
+			{Name: "just-ended", Set: watched, Play: shutIdle, Needs: streamed},
+			{Name: "in-grace", Set: watched, Play: shutFinishing("SIGTERM", true, said...), Needs: streamed},
+			{Name: "drained", Set: watched, Play: shutSilent("SIGTERM", true, said...), Needs: streamed},
+			{Name: "drained-whole", Set: watched, Play: shutSilent("SIGTERM", false, said...), Needs: whole},
+			{Name: "slow-collector", Set: watched, Needs: streamed, Play: collecting(func(w harness.Windows) collector.Script {
+				return always(script.Pause{For: w.Flush / 2})
+			}, shutIdle)},
+		},
+		Checks: exportedBeforeExit(id),
+	}
+}
