@@ -108,8 +108,14 @@ func (a *Agent) batched(t *turn, calls []*call) error {
 	return nil
 }
 
-// overlapping starts each call when it is announced and waits for all. A panic of one is the run's.
+// overlapping starts each call when it is announced and waits for all. A panic of one is the run's, and so the end of the others: nobody
+// waits for a slow tool, or for a person's decision, before the run fails.
 func (a *Agent) overlapping(t *turn, calls []*call, ids identity) error {
+	ctx, end := context.WithCancelCause(t.ctx)
+	defer end(nil)
+	outer := t.ctx
+	t.ctx = ctx
+	defer func() { t.ctx = outer }() // when all have ended
 	var executing sync.WaitGroup
 	errs := make([]error, len(calls))
 	begun := 0
@@ -119,7 +125,11 @@ func (a *Agent) overlapping(t *turn, calls []*call, ids identity) error {
 		}
 		begun++
 		executing.Go(func() {
-			defer func() { c.panicked = recover() }()
+			defer func() {
+				if c.panicked = recover(); c.panicked != nil {
+					end(run.Ending{How: run.Failed, Code: run.InternalError, Message: "internal error"})
+				}
+			}()
 			a.call(t, c, ids)
 			errs[i] = a.complete(t, c, ids)
 		})
@@ -176,11 +186,20 @@ func (a *Agent) call(t *turn, c *call, ids identity) {
 	}
 	t.life.ToolBegins()
 	defer t.life.ToolEnds()
+	asked := llm.ToolCall{ID: c.ID, Name: c.Name, Arguments: string(c.arguments)}
+	permission, err := a.permit(t, asked)
+	if err != nil {
+		c.err = err
+		return
+	}
+	if !permission.Granted {
+		c.content, c.failed = permission.Told, permission.Failed
+		return
+	}
 	token := t.tokens.next()
 	if c.err = t.life.Emit(t.ctx, run.ToolStarted{ID: ids.peek(c), Name: c.Name, Token: token}); c.err != nil {
 		return
 	}
-	asked := llm.ToolCall{ID: c.ID, Name: c.Name, Arguments: string(c.arguments)}
 	content, failed, err := t.tools.Call(t.ctx, asked, token, func(p run.ToolProgress) { _ = t.life.Emit(t.ctx, p) })
 	switch {
 	case t.ctx.Err() != nil:
