@@ -15,18 +15,6 @@ func (r Rules) Match(tool string) (pattern string, matched bool) {
 	return "", false
 }
 
-// CheckRule says what is wrong with a pattern, or "". Signs that other globs give a meaning are refused, so that nobody relies on a rule
-// that never matches.
-func CheckRule(pattern string) string {
-	switch {
-	case pattern == "":
-		return "must not be empty"
-	case strings.ContainsAny(pattern, `[]{}!\`):
-		return "only * and ? have a meaning in a pattern; []{}!\\ cannot stand in it"
-	}
-	return ""
-}
-
 // fits goes back to the last * only, so its time is bounded by the product of the lengths.
 func fits(pattern, name string) bool {
 	p, n := 0, 0

@@ -38,5 +38,6 @@ func (f File) Warnings(s Settings) []string {
 	if s.EmitReasoning && !s.CustomEvents {
 		warn("AURA_EMIT_REASONING has no effect without AURA_CUSTOM_EVENTS")
 	}
+	f.HITL.warnings(s, warn)
 	return out
 }
