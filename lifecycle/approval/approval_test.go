@@ -142,12 +142,19 @@ type asked struct {
 	done   chan struct{}
 }
 
-// ask has a gate asked about a call of book, and reads the run's events until it has answered.
-func ask(ctx context.Context, g Gate, started func(a *asked)) *asked {
-	a := &asked{run: run.New("r", run.Config{Buffer: 8}), done: make(chan struct{})}
-	if ctx == nil {
-		ctx = a.run.Context()
-	}
+// ask has a gate asked about a call of book, and reads the run's events when it has answered.
+func ask(g Gate, started func(a *asked)) *asked {
+	r := run.New("r", run.Config{Buffer: 8})
+	return askOf(r.Context(), r, g, started)
+}
+
+// askWithin does it for a call that ends with ctx.
+func askWithin(ctx context.Context, g Gate, started func(a *asked)) *asked {
+	return askOf(ctx, run.New("r", run.Config{Buffer: 8}), g, started)
+}
+
+func askOf(ctx context.Context, r *run.Run, g Gate, started func(a *asked)) *asked {
+	a := &asked{run: r, done: make(chan struct{})}
 	g.Rules, g.Desk, g.RequestID = Rules{"book*"}, &a.desk, "r"
 	go func() {
 		defer close(a.done)
@@ -192,7 +199,7 @@ func TestConversation(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				a := ask(nil, Gate{Route: route}, func(a *asked) {
+				a := ask(Gate{Route: route}, func(a *asked) {
 					time.Sleep(time.Second)
 					id := a.id()
 					require.True(t, a.desk.Decide(id, tt.decision))
@@ -212,7 +219,7 @@ func TestConversation(t *testing.T) {
 func TestAConversationEndsAtItsWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var id string
-		a := ask(nil, Gate{Route: Conversation{Timeout: time.Minute}}, func(a *asked) { id = a.id() })
+		a := ask(Gate{Route: Conversation{Timeout: time.Minute}}, func(a *asked) { id = a.id() })
 		require.NoError(t, a.err)
 		require.Equal(t, agent.Permission{Told: "tool call denied: approval timed out", Failed: true}, a.got)
 		waited := int64(60_000)
@@ -227,7 +234,7 @@ func TestAnApprovalEndsWithItsCall(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(context.Background())
 			began := time.Now()
-			a := ask(ctx, Gate{Route: route}, func(a *asked) {
+			a := askWithin(ctx, Gate{Route: route}, func(a *asked) {
 				time.Sleep(time.Second)
 				cancel(gone)
 				require.False(t, a.desk.Decide(a.id(), Decision{Approved: true}), "not a moment longer")
@@ -239,7 +246,7 @@ func TestAnApprovalEndsWithItsCall(t *testing.T) {
 		})
 		synctest.Test(t, func(t *testing.T) {
 			ended := run.Ending{How: run.ShutDown}
-			a := ask(nil, Gate{Route: route}, func(a *asked) {
+			a := ask(Gate{Route: route}, func(a *asked) {
 				a.run.End(ended)
 				require.False(t, a.desk.Decide(a.id(), Decision{Approved: true}))
 			})
@@ -353,7 +360,7 @@ func TestWebhook(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := listen(t, tt.answer)
-				a := ask(nil, Gate{Route: &Webhook{URL: "http://decide.test/x", Timeout: time.Minute, Client: h.client}}, nil)
+				a := ask(Gate{Route: &Webhook{URL: "http://decide.test/x", Timeout: time.Minute, Client: h.client}}, nil)
 				require.NoError(t, a.err)
 				require.Equal(t, tt.outcome, a.outcome())
 				require.Equal(t, tt.outcome.Kind == "approved", a.got.Granted)
@@ -372,7 +379,7 @@ func TestASilentWebhookTimesOut(t *testing.T) {
 			_, _ = io.Copy(io.Discard, r.Body)
 			<-r.Context().Done()
 		})
-		a := ask(nil, Gate{Route: &Webhook{URL: "http://decide.test/x", Timeout: time.Minute, Client: h.client}}, nil)
+		a := ask(Gate{Route: &Webhook{URL: "http://decide.test/x", Timeout: time.Minute, Client: h.client}}, nil)
 		require.Equal(t, time.Minute, time.Since(began))
 		require.Equal(t, "timed_out", a.outcome().Kind)
 	})
@@ -429,7 +436,7 @@ func TestASignedWebhook(t *testing.T) {
 				})
 				k := keys
 				k.Secondary = old
-				a := ask(nil, Gate{Route: &Webhook{URL: "http://decide.test/x", Timeout: time.Minute, Client: h.client, Keys: k, Headers: http.Header{"X-Team": {"t"}}}}, nil)
+				a := ask(Gate{Route: &Webhook{URL: "http://decide.test/x", Timeout: time.Minute, Client: h.client, Keys: k, Headers: http.Header{"X-Team": {"t"}}}}, nil)
 				require.Equal(t, tt.signed, a.got.Granted, a.outcome())
 				if !tt.signed {
 					require.Equal(t, run.ApprovalOutcome{Kind: "errored", Message: "invalid or missing webhook signature"}, a.outcome())
