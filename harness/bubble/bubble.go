@@ -4,6 +4,7 @@ package bubble
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"runtime"
 	"strings"
@@ -82,11 +83,16 @@ func trial(target harness.Target, c harness.Case, seed uint64, bubble string) ve
 	if err != nil {
 		return harness.Fell(c, seed, verdict.Error, verdict.Crash, "start", "the MCP servers did not start: "+err.Error())
 	}
-	stage, err := open(target, c, &network, tl, fake, kit)
+	webhook, url, endApprover, err := harness.OpenApprover(c.Variant.Set.Approval, func() (net.Listener, error) { return network.Listen("localhost:9103") })
+	if err != nil {
+		return harness.Fell(c, seed, verdict.Error, verdict.Crash, "start", "the approver did not start: "+err.Error())
+	}
+	stage, err := open(target, c, &network, tl, fake, kit, url)
 	if err != nil {
 		return harness.Fell(c, seed, verdict.Error, verdict.Crash, "start", "the server did not start: "+err.Error())
 	}
 	stage.Lacks = lacks
+	stage.Approver = webhook
 	stage.Census = func() map[harness.Feature]int {
 		counts := map[harness.Feature]int{harness.Goroutines: count(bubble), harness.Sockets: network.Open()}
 		// A server in this process has its files among those of the process. Trials side by side open none of their own,
@@ -116,13 +122,14 @@ func trial(target harness.Target, c harness.Case, seed uint64, bubble string) ve
 	time.Sleep(settle)
 	fake.Close()
 	kit.Close()
+	endApprover()
 	network.Close()
 	time.Sleep(settle)
 	return trial.Judge()
 }
 
 // open starts the fake provider and the server under test.
-func open(target harness.Target, c harness.Case, network *memnet.Network, tl *timeline.Timeline, fake *provider.Provider, kit *harness.Toolkit) (*harness.Stage, error) {
+func open(target harness.Target, c harness.Case, network *memnet.Network, tl *timeline.Timeline, fake *provider.Provider, kit *harness.Toolkit, approver string) (*harness.Stage, error) {
 	atProvider, err := network.Listen("provider.test:80")
 	if err != nil {
 		return nil, err
@@ -135,7 +142,7 @@ func open(target harness.Target, c harness.Case, network *memnet.Network, tl *ti
 	windows := harness.Production().With(c.Variant.Set)
 	server, err := target.Start(harness.Setup{
 		Windows: windows, Provider: "http://provider.test/v1", Dialect: c.Dialect(), Listener: atAgent, Dial: network.DialContext,
-		Tools: kit.Servers, Pipe: pipes(kit, network), Execution: target.Execution,
+		Tools: kit.Servers, Approval: c.Variant.Set.Approval, Approver: approver, Pipe: pipes(kit, network), Execution: target.Execution,
 		Log: &harness.LogWriter{Timeline: tl},
 	})
 	if err != nil {

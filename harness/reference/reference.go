@@ -62,6 +62,7 @@ func agentFile(s harness.Setup) string {
 	for _, t := range s.Tools {
 		text += toolServer(t)
 	}
+	text += approvals(s)
 	return text
 }
 
@@ -89,8 +90,9 @@ func toolServer(t harness.ToolServer) string {
 }
 
 // environment is what the server is told beside its config.
-func environment(w harness.Windows) map[string]string {
-	return map[string]string{
+func environment(s harness.Setup) map[string]string {
+	w := s.Windows
+	env := map[string]string{
 		"FIRST_CHUNK_TIMEOUT_SECS":       w.FirstChunk.String(),
 		"STREAM_INACTIVITY_TIMEOUT_SECS": w.Inactivity.String(),
 		"STREAMING_TIMEOUT_SECS":         w.Stream.String(),
@@ -100,16 +102,21 @@ func environment(w harness.Windows) map[string]string {
 		"SHUTDOWN_ABORT_SECS":            w.Abort.String(),
 		"MCP_CLEANUP_SECS":               w.Cleanup.String(),
 		"MCP_CONNECT_SECS":               w.Connect.String(),
+		"HITL_TIMEOUT_SECS":              w.Approval.String(),
 		"LAST_WRITE_SECS":                w.LastWrite.String(),
 		"TELEMETRY_FLUSH_SECS":           w.Flush.String(),
 		"STREAMING_BUFFER_SIZE":          "16",
 		"AURA_CUSTOM_EVENTS":             "true",
 		"AURA_EMIT_REASONING":            "true",
 	}
+	if s.Approval == harness.Webhook {
+		env["AURA_HITL_WEBHOOK_SECRET"] = harness.ApprovalSecret
+	}
+	return env
 }
 
 func start(s harness.Setup) (harness.Server, error) {
-	env := environment(s.Windows)
+	env := environment(s)
 	lookup := func(name string) (string, bool) { v, ok := env[name]; return v, ok }
 	settings, err := config.FromEnv(lookup)
 	if err != nil {
@@ -153,9 +160,9 @@ func Code(e server.Exit) int {
 }
 
 // Hooks are the faults that the reference commits when a prompt asks for them: [[fault:panic]] panics in the run,
-// [[fault:deaf 8s]] holds the run for so long whatever is cancelled.
+// [[fault:deaf 8s]] holds the run for so long whatever is cancelled, and those of calls that wait for approval.
 func Hooks() server.Hooks {
-	return server.Hooks{Turn: func(_ context.Context, prompt string) {
+	return server.Hooks{Approval: waiting, Turn: func(_ context.Context, prompt string) {
 		_, rest, ok := strings.Cut(prompt, "[[fault:")
 		if !ok {
 			return
@@ -180,7 +187,7 @@ func command(executable string, s harness.Setup) harness.Command {
 		Env:   []string{"HOST=127.0.0.1", "PORT=0"},
 		Ready: listening,
 	}
-	for k, v := range environment(s.Windows) {
+	for k, v := range environment(s) {
 		c.Env = append(c.Env, k+"="+v)
 	}
 	return c
