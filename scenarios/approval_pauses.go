@@ -1,8 +1,6 @@
 package scenarios
 
 import (
-	"slices"
-
 	"github.com/stallwright/stallwright/fakes/approver"
 	"github.com/stallwright/stallwright/fakes/script"
 	"github.com/stallwright/stallwright/harness"
@@ -63,6 +61,6 @@ func approvalPauses() harness.Scenario {
 		Dialects: chat()[:1],
 		Variants: variants,
 		Reached:  []expect.Event{nth(providerRequest, 2)},
-		Checks:   slices.Concat([]harness.Check{endWell(guarantee, 1)}),
+		Checks:   []harness.Check{endWell(guarantee, 1)},
 	}
 }

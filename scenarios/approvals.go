@@ -1,7 +1,6 @@
 package scenarios
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -87,15 +86,26 @@ func askedAbout(t *harness.Trial, whole bool) *caller.Request {
 
 // waits does so with a script that is told already.
 func waits(t *harness.Trial, a caller.Ask) *caller.Request {
+	keepWaiting(t)
+	return askedIn(t, a)
+}
+
+// keepWaiting tells the tool what to do for a run that waits for approval, and the webhook never to answer.
+func keepWaiting(t *harness.Trial) {
 	t.Tools(toolOf("book", 0, "booked"))
-	if t.Stage.Approver == nil {
-		r := t.Ask(a)
-		t.AwaitAsked(1)
-		return r
+	if t.Stage.Approver != nil {
+		t.Approver(approver.Program{Steps: []script.Step{fault.Stall{}}})
 	}
-	t.Approver(approver.Program{Steps: []script.Step{fault.Stall{}}})
+}
+
+// askedIn has a run ask for its approval.
+func askedIn(t *harness.Trial, a caller.Ask) *caller.Request {
 	r := t.Ask(a)
-	t.Await(approverStall)
+	if t.Stage.Approver != nil {
+		t.Await(approverStall)
+	} else {
+		t.AwaitAsked(1)
+	}
 	return r
 }
 
@@ -129,16 +139,21 @@ func (e approvalEnding) by(route harness.Approving) bool {
 // exits says whether the server ends with the run.
 func (e approvalEnding) exits() bool { return e.over == signal }
 
+// arguments are those of the call that waits.
+func (e approvalEnding) arguments(w harness.Windows) string {
+	if e.fault {
+		return fmt.Sprintf(`{"city":"Oslo","fault":"[[fault:panic %s]]"}`, thinking(w))
+	}
+	return `{"city":"Oslo"}`
+}
+
 // play has a run end so. What was asked is then decided once more, while there is a server.
 func (e approvalEnding) play(t *harness.Trial) {
-	if e.fault {
-		args := fmt.Sprintf(`{"city":"Oslo","fault":"[[fault:panic %s]]"}`, thinking(t.Windows))
-		t.Script(asks(t, t.ToolCall("call_1", "book", args))...)
-		e.end(t, waits(t, caller.Ask{Name: "first", Prompt: "hello", Stream: true}))
-	} else {
-		e.end(t, askedAbout(t, e.whole))
-	}
+	t.Script(asks(t, t.ToolCall("call_1", "book", e.arguments(t.Windows)))...)
+	e.end(t, waits(t, caller.Ask{Name: "first", Prompt: "hello", Stream: !e.whole}))
 	if !e.exits() {
+		t.Stage.Settle()
+		t.Pass(t.Stage.Once) // a server may take so long to see that a client has left
 		t.DecideAll()
 		t.Pass(t.Stage.Tick) // for what a decision that is taken would bring about
 	}
@@ -185,12 +200,7 @@ func (e approvalEnding) stops(guarantee string, route harness.Approving) []harne
 	return []harness.Check{answeredTo(guarantee, "late-1", refused)}
 }
 
-// at is the instant of a window, or so.
-func window(of func(harness.Windows) time.Duration) func(harness.At) time.Duration {
-	return func(at harness.At) time.Duration { return of(at.Windows) }
-}
-
 // toldOfOutcome is the check that the client is told how an approval ended.
 func toldOfOutcome(guarantee, outcome string) harness.Check {
-	return harness.Check{Name: "client-told", Guarantee: guarantee, Noun: "outcome", Expect: shows(expect.Says{What: approvalCompleted, Text: cmp.Or(outcome, `"outcome":{`)})}
+	return harness.Check{Name: "client-told", Guarantee: guarantee, Noun: "outcome", Expect: shows(expect.Says{What: approvalCompleted, Text: outcome})}
 }
