@@ -33,7 +33,7 @@ func approvalPauses() harness.Scenario {
 			yes = approverDecide
 		}
 		out := []harness.Check{
-			{Name: "not-before-yes", Guarantee: guarantee, Noun: "tool-call", Expect: shows(expect.Never{What: runsTool("book"), Before: yes})},
+			{Name: "not-before-yes", Guarantee: guarantee, Noun: "tool-call", Expect: shows(afterYes{runsTool("book"), yes})},
 			{Name: "at-once-after-yes", Guarantee: guarantee, Noun: "tool-delay", Expect: func(at harness.At) expect.Expectation {
 				return expect.Happens{What: runsTool("book"), After: yes, To: at.Once}
 			}},
@@ -64,3 +64,16 @@ func approvalPauses() harness.Scenario {
 		Checks:   []harness.Check{endWell(guarantee, 1)},
 	}
 }
+
+// afterYes expects no call before there is a yes, also when there never is one.
+type afterYes struct{ call, yes expect.Event }
+
+// Judge fails as forbidden.
+func (x afterYes) Judge(h expect.History) expect.Judgement {
+	if _, ok := h.Find(x.yes); !ok {
+		return expect.Never{What: x.call}.Judge(h)
+	}
+	return expect.Never{What: x.call, Before: x.yes}.Judge(h)
+}
+
+func (x afterYes) String() string { return expect.Never{What: x.call, Before: x.yes}.String() }

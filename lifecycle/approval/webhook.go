@@ -86,7 +86,6 @@ func (w *Webhook) ask(ctx context.Context, q Question) (Decision, error) {
 		r.Header[name] = values
 	}
 	r.Header.Set("Content-Type", "application/json")
-	r.GetBody = nil // sent once
 	if w.Keys.On() {
 		w.Keys.sign(r.Header, "approval-request:"+q.ID, body)
 	}
