@@ -12,6 +12,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/spf13/cobra"
 
+	"github.com/stallwright/stallwright/fakes/approver"
 	"github.com/stallwright/stallwright/fakes/mcp"
 	"github.com/stallwright/stallwright/fakes/script"
 )
@@ -31,7 +32,7 @@ func (c *cli) scriptCheckCommand() *cobra.Command {
 		Use:   "check FILE...",
 		Short: "say what is wrong with scripts, and where",
 		Long: "Reads each script, - for stdin, and says all that is wrong with it: file, line, column, and what was perhaps meant.\n" +
-			"Whether it is for a fake provider or a fake MCP server is seen by what it says.",
+			"Whether it is for a fake provider, a fake MCP server or a fake approver is seen by what it says.",
 		Example: "  stallwright script check stall.yaml tools.yaml",
 		Args:    someFiles,
 		RunE: func(_ *cobra.Command, files []string) error {
@@ -42,9 +43,13 @@ func (c *cli) scriptCheckCommand() *cobra.Command {
 	}
 }
 
-// checkScript says what is wrong with a script of either fake.
+// checkScript says what is wrong with a script of any fake.
 func checkScript(name string, data []byte) error {
 	if err := noCase(name, data); err != nil {
+		return err
+	}
+	if isApprover(name, data) {
+		_, err := approver.Parse(name, data)
 		return err
 	}
 	_, asProvider := script.Parse(name, data)
@@ -137,7 +142,10 @@ func (c *cli) scriptFmtCommand() *cobra.Command {
 					return err
 				}
 				format := script.Format
-				if isMCP(name, data) {
+				switch {
+				case isApprover(name, data):
+					format = approver.Format
+				case isMCP(name, data):
 					format = mcp.Format
 				}
 				out, err := format(name, data)
@@ -159,7 +167,7 @@ func (c *cli) scriptFmtCommand() *cobra.Command {
 }
 
 func (c *cli) scriptSchemaCommand() *cobra.Command {
-	var forMCP bool
+	var forMCP, forApprover bool
 	cmd := &cobra.Command{
 		Use:   "schema",
 		Short: "print the JSON Schema of scripts, for editors",
@@ -169,14 +177,19 @@ func (c *cli) scriptSchemaCommand() *cobra.Command {
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			schema := script.Schema()
-			if forMCP {
+			switch {
+			case forMCP:
 				schema = mcp.Schema()
+			case forApprover:
+				schema = approver.Schema()
 			}
 			_, err := c.stdout.Write(schema)
 			return err
 		},
 	}
 	cmd.Flags().BoolVar(&forMCP, "mcp", false, "that of scripts for fake MCP servers")
+	cmd.Flags().BoolVar(&forApprover, "approver", false, "that of scripts for fake approval webhooks")
+	cmd.MarkFlagsMutuallyExclusive("mcp", "approver")
 	return cmd
 }
 

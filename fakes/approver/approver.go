@@ -44,9 +44,10 @@ type Approver struct {
 	Secret   string   // verifies requests and signs answers; nothing is signed when empty
 	Fallback *Session // the session without a marker; nil refuses requests without one
 
-	MaxBody    int64         // bytes of a request's body, 1 MiB when 0
-	MaxConns   int           // connections open at once under Serve, 1024 when 0; more are closed when accepted
-	HeaderTime time.Duration // for a request's head to arrive under Serve, and three times that for any body; 10 s when 0
+	Front      func(own http.Handler) http.Handler // what stands before it under Serve; nil is nothing
+	MaxBody    int64                               // bytes of a request's body, 1 MiB when 0
+	MaxConns   int                                 // connections open at once under Serve, 1024 when 0; more are closed when accepted
+	HeaderTime time.Duration                       // for a request's head to arrive under Serve, and three times that for any body; 10 s when 0
 
 	mu       sync.Mutex
 	closed   bool
@@ -56,6 +57,7 @@ type Approver struct {
 	conns    map[net.Conn]struct{}
 	plays    sync.WaitGroup
 	serving  sync.WaitGroup
+	tracked  sync.WaitGroup // connections that net/http has
 }
 
 // Session is one script with where it is recorded.
@@ -255,7 +257,11 @@ func (a *Approver) Serve(l net.Listener) error {
 	}
 	if a.server == nil {
 		a.conns = map[net.Conn]struct{}{}
-		a.server = &http.Server{Handler: a, ReadHeaderTimeout: cmp.Or(a.HeaderTime, 10*time.Second), MaxHeaderBytes: 64 << 10, ConnState: a.changed}
+		var handler http.Handler = a
+		if a.Front != nil {
+			handler = a.Front(a)
+		}
+		a.server = &http.Server{Handler: handler, ReadHeaderTimeout: cmp.Or(a.HeaderTime, 10*time.Second), MaxHeaderBytes: 64 << 10, ConnState: a.changed}
 	}
 	server := a.server
 	a.serving.Add(1)
@@ -273,13 +279,14 @@ func (a *Approver) changed(c net.Conn, state http.ConnState) {
 	defer a.mu.Unlock()
 	switch state {
 	case http.StateNew:
-		if len(a.conns) >= cmp.Or(a.MaxConns, 1024) {
-			c.Close()
-			return
-		}
 		a.conns[c] = struct{}{}
+		a.tracked.Add(1)
+		if len(a.conns) > cmp.Or(a.MaxConns, 1024) {
+			c.Close()
+		}
 	case http.StateClosed, http.StateHijacked:
 		delete(a.conns, c)
+		a.tracked.Done()
 	}
 }
 
@@ -303,5 +310,9 @@ func (a *Approver) Close() error {
 		server.Close()
 	}
 	a.serving.Wait()
+	if server != nil {
+		server.Close() // again, for a connection that was being accepted during the first
+	}
+	a.tracked.Wait()
 	return nil
 }

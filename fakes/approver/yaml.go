@@ -101,3 +101,6 @@ func (f File) YAML() ([]byte, error) {
 
 // Schema is the JSON Schema of script files (draft 2020-12), for editors.
 func Schema() []byte { return language().Schema("stallwright approver script") }
+
+// Format gives a script file its usual layout, as [script.Format] does.
+func Format(name string, data []byte) ([]byte, error) { return script.FormatAs(name, data, Parse) }
