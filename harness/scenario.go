@@ -73,6 +73,8 @@ const (
 	CustomEvents Feature = "aura-events"  // aura.* events are sent
 	ErrorFrames  Feature = "error-frames" // a failed run's terminal frame says which clock or failure it was
 
+	Approvals Feature = "approvals" // tool calls can wait for a decision
+
 	SequentialTools Feature = "sequential-tools" // each tool call of a turn has ended before the next is announced
 )
 
@@ -87,10 +89,12 @@ type Set struct {
 	NoStream     bool
 	NoHeartbeat  bool
 	NoGrace      bool
-	Tools        Tooling // the MCP servers that it has
-	Dialect      string  // that the server speaks to its model's provider, by the fake's name; [OpenAI] when empty
-	Telemetry    bool    // it exports spans to a collector of ours; such a trial is alone on its server
-	Connect      bool    // the limit of connecting to MCP servers is the window; else it is long, since a child takes its time to start
+	Tools        Tooling   // the MCP servers that it has
+	Approval     Approving // which of their calls wait for a decision, and how it comes
+	Expires      bool      // the limit of waiting for a decision is the window; else it is longer than any run
+	Dialect      string    // that the server speaks to its model's provider, by the fake's name; [OpenAI] when empty
+	Telemetry    bool      // it exports spans to a collector of ours; such a trial is alone on its server
+	Connect      bool      // the limit of connecting to MCP servers is the window; else it is long, since a child takes its time to start
 }
 
 // OpenAI is the dialect of Chat Completions. It is meant where none is named, also in the IDs of cases.
@@ -104,6 +108,7 @@ type Windows struct {
 	Abort                                     time.Duration // how long phase 3 waits
 	Cleanup                                   time.Duration
 	Connect                                   time.Duration // to an MCP server, until its tools are known
+	Approval                                  time.Duration // for a decision about a tool call
 	LastWrite                                 time.Duration
 	Flush                                     time.Duration
 }
@@ -115,6 +120,7 @@ func Production() Windows {
 		FirstChunk: 90 * time.Second, Inactivity: 40 * time.Second, Stream: 15 * time.Minute, Heartbeat: 15 * time.Second,
 		Shutdown: 30 * time.Second, Straggler: 5 * time.Second, Abort: 400 * time.Millisecond, Cleanup: 5 * time.Second,
 		LastWrite: 5 * time.Second, Flush: 5 * time.Second, Connect: 10 * time.Second,
+		Approval: 65 * time.Second, // the default of a minute is four heartbeats, and no two deadlines may fall on one instant
 	}
 }
 
@@ -124,6 +130,7 @@ func Short() Windows {
 		FirstChunk: 1600 * time.Millisecond, Inactivity: 1100 * time.Millisecond, Stream: 4500 * time.Millisecond, Heartbeat: 500 * time.Millisecond,
 		Shutdown: 800 * time.Millisecond, Straggler: 400 * time.Millisecond, Abort: 100 * time.Millisecond, Cleanup: 400 * time.Millisecond,
 		LastWrite: 400 * time.Millisecond, Flush: 400 * time.Millisecond, Connect: 450 * time.Millisecond,
+		Approval: 1350 * time.Millisecond,
 	}
 }
 
@@ -148,6 +155,9 @@ func (w Windows) With(s Set) Windows {
 	}
 	if s.NoGrace {
 		w.Shutdown = 0
+	}
+	if !s.Expires && w.Approval > 0 {
+		w.Approval = longApproval
 	}
 	if !s.Connect && w.Connect > 0 {
 		w.Connect = max(w.Connect, Production().Connect)

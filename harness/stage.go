@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/stallwright/stallwright/fakes/approver"
 	"github.com/stallwright/stallwright/fakes/provider"
 	"github.com/stallwright/stallwright/fakes/timeline"
 )
@@ -29,9 +30,10 @@ type Stage struct {
 
 	Timeline  *timeline.Timeline
 	Provider  *provider.Provider
-	Tools     []ToolServer // the MCP servers of the server under test
-	Collector *Collecting  // nil when the case has none
-	Apart     bool         // the trial has the server under test, and so the MCP servers, to itself
+	Tools     []ToolServer       // the MCP servers of the server under test
+	Approver  *approver.Approver // the webhook that the server under test asks; nil when it has none
+	Collector *Collecting        // nil when the case has none
+	Apart     bool               // the trial has the server under test, and so the MCP servers, to itself
 	Dial      func(ctx context.Context, network, addr string) (net.Conn, error)
 	Address   string // of the server under test
 	Base      string // path before /v1
@@ -83,6 +85,8 @@ type Setup struct {
 	Provider  string       // base URL of the fake provider, such as http://provider.test/v1
 	Dialect   string       // what the server is to speak to it, by the fake's name for it; openai when empty
 	Tools     []ToolServer // the MCP servers that it has
+	Approval  Approving    // of calls of [Approved]
+	Approver  string       // URL of the webhook that is asked, of [Webhook]
 	Collector string       // where the server exports its telemetry to, as OTEL_EXPORTER_OTLP_ENDPOINT has it; nowhere when empty
 	// Execution says how a server that can be told executes the tool calls of one turn: sequential, batched, concurrent or
 	// concurrent-fifo. Its own way when empty.
@@ -117,5 +121,5 @@ func (t Target) Unclaimed() map[Feature]Lack {
 
 // Features lists every feature.
 func Features() []Feature {
-	return []Feature{Streaming, NonStreaming, Signals, LogFields, FaultHooks, Goroutines, Files, Sockets, Children, CustomEvents, ErrorFrames, SequentialTools, Telemetry}
+	return []Feature{Streaming, NonStreaming, Signals, LogFields, FaultHooks, Goroutines, Files, Sockets, Children, CustomEvents, ErrorFrames, Approvals, SequentialTools, Telemetry}
 }

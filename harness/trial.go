@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/stallwright/stallwright/fakes/approver"
 	"github.com/stallwright/stallwright/fakes/collector"
 	"github.com/stallwright/stallwright/fakes/fault"
 	"github.com/stallwright/stallwright/fakes/mcp"
@@ -40,7 +41,10 @@ type Trial struct {
 	script script.Script
 	tools  []mcp.Script // of the fake MCP servers, one each; nil until they are told
 
-	collected collector.Script // of the fake collector
+	collected collector.Script   // of the fake collector
+	approver  []approver.Program // of the fake webhook
+	approving bool               // it was told
+	decisions []*caller.Request
 
 	stopped  string         // why Play ended early
 	broke    string         // what panicked
@@ -208,11 +212,13 @@ func (t *Trial) Strike() {
 		t.Stage.Settle()
 	}
 	t.client.LeaveAll()
+	t.leaveDecisions()
 	if t.script != nil {
 		t.unplayed = t.Stage.Provider.Release(t.marker)
 	}
 	t.unplayed = append(t.unplayed, t.releaseTools()...)
 	t.unplayed = append(t.unplayed, t.releaseCollector()...)
+	t.unplayed = append(t.unplayed, t.releaseApprover()...)
 }
 
 // keep keeps the history so far.

@@ -78,6 +78,27 @@ func runEventsReachResponse() harness.Scenario {
 		Checks: append(ofTool(toolUsage, usage, clientFinish, clientDone), check("tool-usage-once", "tool-usage-event", just(expect.Times{What: toolUsage, Min: 1, Max: 1})))})
 	ofTools = append(ofTools, harness.Variant{Name: "tool-before-a-failure", Set: harness.Set{Tools: harness.HTTPTools}, Needs: []harness.Feature{harness.ErrorFrames},
 		Play: tool(script.Error{Code: "overloaded", Message: "try again later"}, script.End{}), Checks: ofTool(clientError, clientDone)})
+	ofTools = append(ofTools, harness.Variant{Name: "approval", Needs: []harness.Feature{harness.Approvals}, Dialects: chat()[:1], Set: approving(harness.Conversational),
+		Play: func(t *harness.Trial) {
+			t.Script(books(t)...)
+			t.Tools(toolOf("book", 0, "booked"))
+			r := t.Ask(caller.Ask{Prompt: "hello", Stream: true})
+			id := t.AwaitAsked(1)
+			t.Pass(thinking(t.Windows))
+			t.Decide("yes", id, true)
+			t.AwaitEnd(r)
+		}, Checks: []harness.Check{
+			check("approval-events-in-order", "event-order", just(expect.InOrder{
+				session, requested, approvalRequested, approvalPending, approvalCompleted, started, completed, usage, clientFinish, clientDone})),
+			check("asked-once", "approval-event", just(expect.Times{What: approvalPending, Min: 1, Max: 1})),
+			check("asked-at-once", "approval-delay", func(at harness.At) expect.Expectation {
+				return expect.Happens{What: approvalPending, After: providerRequest, To: at.Once}
+			}),
+			check("told-at-once", "approval-delay", func(at harness.At) expect.Expectation {
+				return expect.Happens{What: approvalCompleted, After: personAsk, To: at.Once}
+			}),
+			check("says-what-for", "approval-content", just(expect.Says{What: approvalPending, Text: `"arguments":{"city":"Oslo"`})),
+		}})
 	return harness.Scenario{
 		ID:    "run/events-reach-response",
 		Claim: "session, reasoning, tool, progress and usage events reach the client at once, in the model's order, before the terminal frame",

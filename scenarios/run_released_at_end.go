@@ -53,6 +53,26 @@ func runReleasedAtEnd() harness.Scenario {
 	}, Checks: []harness.Check{
 		{Name: "client-let-go", Guarantee: "run.released-at-end", Noun: "client-connection", Expect: shows(expect.Says{What: of(clientEnd, "unread"), Text: "cut"})},
 	}})
+	for _, e := range approvalEndings() {
+		for _, route := range []harness.Approving{harness.Conversational, harness.Webhook} {
+			if !e.by(route) || e.exits() {
+				continue
+			}
+			needs := append([]harness.Feature{harness.Approvals}, e.needs...)
+			variants = append(variants, harness.Variant{Name: "approval-" + e.name + "-" + string(route), Needs: needs, Dialects: chat()[:1], Set: approving(route), Play: func(t *harness.Trial) {
+				call := t.ToolCall("call_1", "book", e.arguments(t.Windows))
+				t.Script(parting("first"), script.Program{Steps: slices.Concat([]script.Step{lastOnConnection(), call}, closing("tool_calls")[:3], []script.Step{script.End{Close: true}})}, parting("last"))
+				keepWaiting(t)
+				t.AwaitEnd(t.Ask(caller.Ask{Name: "first", Prompt: "hello", Stream: true}))
+				t.Census()
+				e.end(t, askedIn(t, caller.Ask{Name: "waiting", Prompt: "hello", Stream: !e.whole}))
+				t.AwaitEnd(t.Ask(caller.Ask{Name: "last", Prompt: "hello again", Stream: true}))
+				t.Census()
+				t.Signal("SIGTERM")
+				t.AwaitExit()
+			}})
+		}
+	}
 	return harness.Scenario{
 		ID:       "run/released-at-end",
 		Claim:    "of a run that has ended nothing is left, whatever its ending, and a server told to stop then exits at once",

@@ -1,6 +1,9 @@
 package scenarios
 
 import (
+	"fmt"
+	"time"
+
 	"github.com/stallwright/stallwright/fakes/script"
 	"github.com/stallwright/stallwright/harness"
 	"github.com/stallwright/stallwright/harness/caller"
@@ -22,6 +25,28 @@ func runSurvivesPanic() harness.Scenario {
 			t.AwaitEnd(t.Ask(caller.Ask{Name: "next", Prompt: "hello again", Stream: true}))
 		}
 	}
+	// The victim's call panics while it waits for approval. Its model is the second that is asked.
+	waiting := func(t *harness.Trial) {
+		text := script.Text{Chunks: []string{"still ", "here ", "all along"}, Every: t.Windows.Heartbeat * 3 / 7}
+		call := t.ToolCall("call_1", "book", fmt.Sprintf(`{"city":"Oslo","fault":"[[fault:panic %s]]"}`, thinking(t.Windows)))
+		t.Script(script.Program{Steps: []script.Step{text, script.Finish{Reason: "stop"}, script.Usage{Prompt: 9, Completion: 3}, script.Done{}, script.End{}}},
+			calling(script.Role{}, call), script.Answer("and ", "afterwards"))
+		t.Tools(toolOf("book", 0, "booked"))
+		neighbour := t.Ask(caller.Ask{Name: "neighbour", Prompt: "hello", Stream: true})
+		t.Await(of(clientText, "neighbour"))
+		t.Pass(t.Windows.Heartbeat / 7)
+		t.AwaitEnd(t.Ask(caller.Ask{Name: "victim", Prompt: "hello", Stream: true}))
+		t.AwaitEnd(neighbour)
+		t.DecideAll()
+		t.AwaitEnd(t.Ask(caller.Ask{Name: "next", Prompt: "hello again", Stream: true}))
+	}
+	atOnce := func(after expect.Event, delay func(harness.Windows) time.Duration) harness.Check {
+		return harness.Check{Name: "at-once", Guarantee: "run.survives-panic", Noun: "error-delay", Expect: func(at harness.At) expect.Expectation {
+			from := delay(at.Windows)
+			return expect.Happens{What: of(clientError, "victim"), After: after, From: from, To: from + at.Once}
+		}}
+	}
+	none := func(harness.Windows) time.Duration { return 0 }
 	check := func(name, noun string, x expect.Expectation) harness.Check {
 		return harness.Check{Name: name, Guarantee: "run.survives-panic", Noun: noun, Expect: shows(x)}
 	}
@@ -31,10 +56,17 @@ func runSurvivesPanic() harness.Scenario {
 		Needs: []harness.Feature{harness.Streaming, harness.NonStreaming, harness.FaultHooks, harness.ErrorFrames},
 		Variants: []harness.Variant{
 			{Name: "streaming", Play: panics(true), Checks: []harness.Check{
+				atOnce(of(clientAsk, "victim"), none),
 				check("status", "status", expect.Says{What: of(clientStatus, "victim"), Text: "200 "}),
 				check("ends-properly", "end", expect.InOrder{of(clientError, "victim"), of(clientDone, "victim"), saying(of(clientEnd, "victim"), "complete")}),
 			}},
+			{Name: "waiting-for-approval", Needs: []harness.Feature{harness.Approvals}, Dialects: chat()[:1], Set: approving(harness.Conversational), Play: waiting, Checks: []harness.Check{
+				atOnce(approvalPending, thinking),
+				check("ends-properly", "end", expect.InOrder{of(clientError, "victim"), of(clientDone, "victim"), saying(of(clientEnd, "victim"), "complete")}),
+				answeredTo("run.survives-panic", "late-1", refused),
+			}},
 			{Name: "whole", Play: panics(false), Checks: []harness.Check{
+				atOnce(of(clientAsk, "victim"), none),
 				check("status", "status", expect.Says{What: of(clientStatus, "victim"), Text: "500 "}),
 				check("ends-properly", "end", expect.InOrder{of(clientError, "victim"), saying(of(clientEnd, "victim"), "complete")}),
 			}},
@@ -42,9 +74,6 @@ func runSurvivesPanic() harness.Scenario {
 		Checks: []harness.Check{
 			check("one-error", "error-frame", expect.Times{What: of(clientError, "victim"), Min: 1, Max: 1}),
 			check("names-it", "error-code", expect.Says{What: of(clientError, "victim"), Text: "internal_error"}),
-			{Name: "at-once", Guarantee: "run.survives-panic", Noun: "error-delay", Expect: func(at harness.At) expect.Expectation {
-				return expect.Happens{What: of(clientError, "victim"), After: expect.Event{Lane: "client", Ref: "victim", Kind: "ask"}, To: at.Once}
-			}},
 			check("neighbour-whole", "neighbour", expect.Reads{What: of(clientText, "neighbour"), Text: "still here all along"}),
 			check("neighbour-ends-well", "neighbour", expect.InOrder{of(clientFinish, "neighbour"), of(clientDone, "neighbour")}),
 			check("next-whole", "next-request", expect.Reads{What: of(clientText, "next"), Text: "and afterwards"}),

@@ -1,6 +1,8 @@
 package scenarios
 
 import (
+	"slices"
+
 	"github.com/stallwright/stallwright/fakes/mcp"
 	"github.com/stallwright/stallwright/fakes/script"
 	"github.com/stallwright/stallwright/harness"
@@ -45,14 +47,22 @@ func streamCapCoversTools() harness.Scenario {
 	}
 	streaming, whole := []harness.Feature{harness.Streaming}, []harness.Feature{harness.NonStreaming}
 	set := harness.Set{Tools: harness.HTTPTools}
+	working := append(overTransports(harness.Variant{Name: "silent", Needs: streaming, Checks: checks(true), Play: play(true, false)}),
+		harness.Variant{Name: "telling-progress", Needs: streaming, Set: set, Checks: checks(true), Reached: []expect.Event{toolProgress}, Play: play(true, true)},
+		harness.Variant{Name: "whole", Needs: whole, Set: set, Checks: checks(false), Play: play(false, false)},
+		harness.Variant{Name: "with-the-inactivity-clock", Needs: streaming, Set: harness.Set{Tools: harness.HTTPTools, Inactivity: true}, Checks: checks(true), Play: play(true, false)},
+	)
+	for i := range working {
+		working[i].Reached = append(working[i].Reached, runsTool("lookup"))
+	}
+	waiting := bothRoutes(harness.Variant{Name: "waiting", Needs: []harness.Feature{harness.Streaming, harness.Approvals}, Dialects: chat()[:1]}, func(harness.Approving) func(*harness.Trial) {
+		return func(t *harness.Trial) { t.AwaitEnd(askedAbout(t, false)) }
+	}, func(harness.Approving) []harness.Check {
+		return append(slices.DeleteFunc(checks(true), func(c harness.Check) bool { return c.Name == "leaves-the-tool" }), notRun(guarantee))
+	})
 	return harness.Scenario{
-		ID:    "stream-cap/covers-tools",
-		Claim: "a run whose tool is still at work when the stream window is over is ended then, and the tool with it",
-		Variants: append(overTransports(harness.Variant{Name: "silent", Needs: streaming, Checks: checks(true), Play: play(true, false)}),
-			harness.Variant{Name: "telling-progress", Needs: streaming, Set: set, Checks: checks(true), Reached: []expect.Event{toolProgress}, Play: play(true, true)},
-			harness.Variant{Name: "whole", Needs: whole, Set: set, Checks: checks(false), Play: play(false, false)},
-			harness.Variant{Name: "with-the-inactivity-clock", Needs: streaming, Set: harness.Set{Tools: harness.HTTPTools, Inactivity: true}, Checks: checks(true), Play: play(true, false)},
-		),
-		Reached: []expect.Event{runsTool("lookup")},
+		ID:       "stream-cap/covers-tools",
+		Claim:    "a run whose tool is still at work when the stream window is over is ended then, and the tool with it",
+		Variants: append(working, waiting...),
 	}
 }

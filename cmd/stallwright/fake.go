@@ -30,7 +30,7 @@ func (c *cli) fakeCommand() *cobra.Command {
 		Short: "run a fake by itself, for poking at by hand",
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(c.fakeProviderCommand(), c.fakeMCPCommand(), c.fakeCollectorCommand())
+	cmd.AddCommand(c.fakeProviderCommand(), c.fakeMCPCommand(), c.fakeApproverCommand(), c.fakeCollectorCommand())
 	return cmd
 }
 

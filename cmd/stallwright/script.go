@@ -13,6 +13,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/spf13/cobra"
 
+	"github.com/stallwright/stallwright/fakes/approver"
 	"github.com/stallwright/stallwright/fakes/collector"
 	"github.com/stallwright/stallwright/fakes/mcp"
 	"github.com/stallwright/stallwright/fakes/script"
@@ -33,7 +34,7 @@ func (c *cli) scriptCheckCommand() *cobra.Command {
 		Use:   "check FILE...",
 		Short: "say what is wrong with scripts, and where",
 		Long: "Reads each script, - for stdin, and says all that is wrong with it: file, line, column, and what was perhaps meant.\n" +
-			"Whether it is for a fake provider, a fake MCP server or a fake collector is seen by what it says.",
+			"Whether it is for a fake provider, MCP server, approver or collector is seen by what it says.",
 		Example: "  stallwright script check stall.yaml tools.yaml",
 		Args:    someFiles,
 		RunE: func(_ *cobra.Command, files []string) error {
@@ -47,6 +48,10 @@ func (c *cli) scriptCheckCommand() *cobra.Command {
 // checkScript says what is wrong with a script of any fake.
 func checkScript(name string, data []byte) error {
 	if err := noCase(name, data); err != nil {
+		return err
+	}
+	if isApprover(name, data) {
+		_, err := approver.Parse(name, data)
 		return err
 	}
 	_, asProvider := script.Parse(name, data)
@@ -179,6 +184,8 @@ func (c *cli) scriptFmtCommand() *cobra.Command {
 				}
 				format := script.Format
 				switch {
+				case isApprover(name, data):
+					format = approver.Format
 				case isMCP(name, data):
 					format = mcp.Format
 				case isCollector(name, data):
@@ -203,7 +210,7 @@ func (c *cli) scriptFmtCommand() *cobra.Command {
 }
 
 func (c *cli) scriptSchemaCommand() *cobra.Command {
-	var forMCP, forCollector bool
+	var forMCP, forApprover, forCollector bool
 	cmd := &cobra.Command{
 		Use:   "schema",
 		Short: "print the JSON Schema of scripts, for editors",
@@ -214,10 +221,10 @@ func (c *cli) scriptSchemaCommand() *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			schema := script.Schema()
 			switch {
-			case forMCP && forCollector:
-				return misuse("ask for one", "--mcp and --collector are two schemas")
 			case forMCP:
 				schema = mcp.Schema()
+			case forApprover:
+				schema = approver.Schema()
 			case forCollector:
 				schema = collector.Schema()
 			}
@@ -226,7 +233,9 @@ func (c *cli) scriptSchemaCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&forMCP, "mcp", false, "that of scripts for fake MCP servers")
+	cmd.Flags().BoolVar(&forApprover, "approver", false, "that of scripts for fake approval webhooks")
 	cmd.Flags().BoolVar(&forCollector, "collector", false, "that of scripts for fake collectors")
+	cmd.MarkFlagsMutuallyExclusive("mcp", "approver", "collector")
 	return cmd
 }
 

@@ -89,11 +89,18 @@ func trial(target harness.Target, c harness.Case, seed uint64, bubble string) ve
 		kit.Close()
 		return harness.Fell(c, seed, verdict.Error, verdict.Crash, "start", "the collector did not start: "+err.Error())
 	}
-	stage, err := open(target, c, &network, tl, fake, kit, collecting)
+	webhook, url, endApprover, err := harness.OpenApprover(c.Variant.Set.Approval, func() (net.Listener, error) { return network.Listen("localhost:9103") })
+	if err != nil {
+		kit.Close()
+		collecting.Close()
+		return harness.Fell(c, seed, verdict.Error, verdict.Crash, "start", "the approver did not start: "+err.Error())
+	}
+	stage, err := open(target, c, &network, tl, fake, kit, collecting, url)
 	if err != nil {
 		return harness.Fell(c, seed, verdict.Error, verdict.Crash, "start", "the server did not start: "+err.Error())
 	}
 	stage.Lacks = lacks
+	stage.Approver = webhook
 	var page []byte // of all stacks, kept since a trial may take a census often
 	stage.Census = func() map[harness.Feature]int {
 		var goroutines []string
@@ -127,13 +134,14 @@ func trial(target harness.Target, c harness.Case, seed uint64, bubble string) ve
 	fake.Close()
 	kit.Close()
 	collecting.Close()
+	endApprover()
 	network.Close()
 	time.Sleep(settle)
 	return trial.Judge()
 }
 
 // open starts the fake provider and the server under test.
-func open(target harness.Target, c harness.Case, network *memnet.Network, tl *timeline.Timeline, fake *provider.Provider, kit *harness.Toolkit, collecting *harness.Collecting) (*harness.Stage, error) {
+func open(target harness.Target, c harness.Case, network *memnet.Network, tl *timeline.Timeline, fake *provider.Provider, kit *harness.Toolkit, collecting *harness.Collecting, approver string) (*harness.Stage, error) {
 	atProvider, err := network.Listen("provider.test:80")
 	if err != nil {
 		return nil, err
@@ -146,7 +154,7 @@ func open(target harness.Target, c harness.Case, network *memnet.Network, tl *ti
 	windows := harness.Production().With(c.Variant.Set)
 	server, err := target.Start(harness.Setup{
 		Windows: windows, Provider: "http://provider.test/v1", Dialect: c.Dialect(), Listener: atAgent, Dial: network.DialContext,
-		Tools: kit.Servers, Pipe: pipes(kit, network), Collector: collecting.Endpoint(), Execution: target.Execution,
+		Tools: kit.Servers, Approval: c.Variant.Set.Approval, Approver: approver, Pipe: pipes(kit, network), Collector: collecting.Endpoint(), Execution: target.Execution,
 		Log: &harness.LogWriter{Timeline: tl},
 	})
 	if err != nil {

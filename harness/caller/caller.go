@@ -3,6 +3,7 @@
 package caller
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -24,6 +25,7 @@ type Caller struct {
 	Address  string // host:port of the server
 	Host     string // the Host header; Address when empty
 	Base     string // path before /v1, usually empty
+	Lane     string // of what it records; [Lane] when empty
 	Timeline *timeline.Timeline
 
 	mu    sync.Mutex
@@ -134,6 +136,16 @@ func (r *Request) Leave(how Leaving) {
 	<-r.ended
 }
 
+// Abandon ends the request if it is still under way, without a word of it, and returns when nothing of it is left.
+func (r *Request) Abandon() {
+	select {
+	case <-r.ended:
+	default:
+		r.close(Close)
+	}
+	<-r.ended
+}
+
 func (r *Request) close(how Leaving) {
 	r.mu.Lock()
 	r.left = true
@@ -171,7 +183,7 @@ func (r *Request) gone() bool {
 }
 
 func (r *Request) note(kind, detail string) {
-	r.caller.Timeline.Add(Lane, r.Name, kind, detail)
+	r.caller.Timeline.Add(cmp.Or(r.caller.Lane, Lane), r.Name, kind, detail)
 }
 
 // dialBound is how long a connection may take to open: longer than any loopback takes, shorter than a case.

@@ -199,6 +199,9 @@ func (r *Request) document(resp *http.Response) error {
 	if err != nil {
 		return err
 	}
+	if resp.StatusCode == http.StatusNoContent {
+		return nil
+	}
 	if !strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") {
 		r.note("garbage", string(body))
 		return nil

@@ -296,16 +296,24 @@ func (r *run) start(ctx context.Context, subject string, s harness.Set, apart bo
 		kit.Close()
 		return nil, fmt.Errorf("process: the collector: %w", err)
 	}
+	webhook, url, endApprover, err := harness.OpenApprover(s.Approval, func() (net.Listener, error) { return net.Listen("tcp", "127.0.0.1:0") })
+	if err != nil {
+		kit.Close()
+		collecting.Close()
+		return nil, fmt.Errorf("process: the approver: %w", err)
+	}
 	c, err := startChild(ctx, r.Target.Command(harness.Setup{
 		Windows: r.windows(s), Provider: r.provider, Dialect: s.Dialect, Tools: kit.Servers, Collector: collecting.Endpoint(), Execution: r.Target.Execution,
+		Approval: s.Approval, Approver: url,
 	}), r.wait())
 	if err != nil {
 		kit.Close()
 		collecting.Close()
+		endApprover()
 	}
 	switch {
 	case err == nil:
-		c.kit, c.collector = kit, collecting
+		c.kit, c.collector, c.approver, c.endApprover = kit, collecting, webhook, endApprover
 		r.log("server %d listens on %s", c.cmd.Process.Pid, c.address)
 		return c, nil
 	case ctx.Err() != nil:

@@ -36,6 +36,9 @@ func (r *run) trial(w work, h host, alone bool) (res verdict.Result) {
 	if w.c.Scenario.Anywhere {
 		stage.Patience = min(stage.Patience, plainPatience)
 	}
+	if h.child != nil {
+		stage.Approver = h.child.approver
+	}
 	if h.kit != nil {
 		stage.Tools, stage.Apart = h.kit.Servers, alone && h.child != nil
 	}

@@ -62,6 +62,7 @@ func agentFile(s harness.Setup) string {
 	for _, t := range s.Tools {
 		text += toolServer(t)
 	}
+	text += approvals(s)
 	return text
 }
 
@@ -101,6 +102,7 @@ func environment(s harness.Setup) map[string]string {
 		"SHUTDOWN_ABORT_SECS":            w.Abort.String(),
 		"MCP_CLEANUP_SECS":               w.Cleanup.String(),
 		"MCP_CONNECT_SECS":               w.Connect.String(),
+		"HITL_TIMEOUT_SECS":              w.Approval.String(),
 		"LAST_WRITE_SECS":                w.LastWrite.String(),
 		"TELEMETRY_FLUSH_SECS":           w.Flush.String(),
 		"STREAMING_BUFFER_SIZE":          "16",
@@ -109,6 +111,9 @@ func environment(s harness.Setup) map[string]string {
 	}
 	if s.Collector != "" {
 		env["OTEL_EXPORTER_OTLP_ENDPOINT"] = s.Collector
+	}
+	if s.Approval == harness.Webhook {
+		env["AURA_HITL_WEBHOOK_SECRET"] = harness.ApprovalSecret
 	}
 	return env
 }
@@ -158,9 +163,9 @@ func Code(e server.Exit) int {
 }
 
 // Hooks are the faults that the reference commits when a prompt asks for them: [[fault:panic]] panics in the run,
-// [[fault:deaf 8s]] holds the run for so long whatever is cancelled.
+// [[fault:deaf 8s]] holds the run for so long whatever is cancelled, and those of calls that wait for approval.
 func Hooks() server.Hooks {
-	return server.Hooks{Turn: func(_ context.Context, prompt string) {
+	return server.Hooks{Approval: waiting, Turn: func(_ context.Context, prompt string) {
 		_, rest, ok := strings.Cut(prompt, "[[fault:")
 		if !ok {
 			return

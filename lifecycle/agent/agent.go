@@ -19,6 +19,7 @@ type Agent struct {
 	SystemPrompt string    // put before every conversation; empty puts nothing
 	TurnDepth    int       // how many model turns a run may take, at least 1
 	Execution    Execution // of the tool calls of one turn; [Sequential] when empty
+	Gate         Gate      // asked before each tool call is made; nil lets all through
 	// BeforeTurn, if set, is called on the run's goroutine at the start of each model turn with the conversation's last user message.
 	BeforeTurn func(ctx context.Context, prompt string)
 }

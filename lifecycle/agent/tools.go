@@ -112,8 +112,14 @@ func (a *Agent) batched(t *turn, calls []*call) error {
 	return nil
 }
 
-// overlapping starts each call when it is announced and waits for all. A panic of one is the run's.
+// overlapping starts each call when it is announced and waits for all. A panic of one is the run's, and so the end of the others: nobody
+// waits for a slow tool, or for a person's decision, before the run fails.
 func (a *Agent) overlapping(t *turn, calls []*call, ids identity) error {
+	ctx, end := context.WithCancelCause(t.ctx)
+	defer end(nil)
+	outer := t.ctx
+	t.ctx = ctx
+	defer func() { t.ctx = outer }() // when all have ended
 	var executing sync.WaitGroup
 	errs := make([]error, len(calls))
 	begun := 0
@@ -123,7 +129,11 @@ func (a *Agent) overlapping(t *turn, calls []*call, ids identity) error {
 		}
 		begun++
 		executing.Go(func() {
-			defer func() { c.panicked = recover() }()
+			defer func() {
+				if c.panicked = recover(); c.panicked != nil {
+					end(run.Ending{How: run.Failed, Code: run.InternalError, Message: "internal error"})
+				}
+			}()
 			a.call(t, c, ids)
 			errs[i] = a.complete(t, c, ids)
 		})
@@ -183,12 +193,26 @@ func (a *Agent) call(t *turn, c *call, ids identity) {
 	defer func() { span.End(ending) }()
 	t.life.ToolBegins()
 	defer t.life.ToolEnds()
-	token := t.tokens.next()
-	if c.err = t.life.Emit(t.ctx, run.ToolStarted{ID: ids.peek(c), Name: c.Name, Token: token}); c.err != nil {
-		ending = Ending(c.err)
+	a.carryOut(ctx, t, c, ids)
+	ending = c.ending()
+}
+
+// carryOut asks whether the call may be made, and makes it.
+func (a *Agent) carryOut(ctx context.Context, t *turn, c *call, ids identity) {
+	asked := llm.ToolCall{ID: c.ID, Name: c.Name, Arguments: string(c.arguments)}
+	permission, err := a.permit(ctx, t, asked)
+	if err != nil {
+		c.err = err
 		return
 	}
-	asked := llm.ToolCall{ID: c.ID, Name: c.Name, Arguments: string(c.arguments)}
+	if !permission.Granted {
+		c.content, c.failed = permission.Told, permission.Failed
+		return
+	}
+	token := t.tokens.next()
+	if c.err = t.life.Emit(t.ctx, run.ToolStarted{ID: ids.peek(c), Name: c.Name, Token: token}); c.err != nil {
+		return
+	}
 	content, failed, err := t.tools.Call(ctx, asked, token, func(p run.ToolProgress) { _ = t.life.Emit(t.ctx, p) })
 	switch {
 	case t.ctx.Err() != nil:
@@ -202,7 +226,6 @@ func (a *Agent) call(t *turn, c *call, ids identity) {
 	default:
 		c.content = content
 	}
-	ending = c.ending()
 }
 
 // ending is how a call that was executed ended. What the tool answered is not the run's failure, but the call's.

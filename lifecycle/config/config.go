@@ -9,6 +9,7 @@ import (
 // Settings are what the process is told by its environment. The zero value is not useful: start from [Defaults].
 type Settings struct {
 	Windows
+	Signing
 	Host       string // HOST, an address or a name without a port
 	Port       int    // PORT, 0 picks a free one
 	ConfigPath string // CONFIG_PATH
@@ -36,6 +37,7 @@ type Windows struct {
 	Abort      time.Duration // SHUTDOWN_ABORT_SECS, how long phase 3 waits for the aborted; 0 is not at all
 	Cleanup    time.Duration // MCP_CLEANUP_SECS, how long an ending waits for MCP cleanup; 0 is not at all
 	Connect    time.Duration // MCP_CONNECT_SECS, in place of the file's connect_timeout_secs, which knows whole seconds only; 0 is the file's
+	Approval   time.Duration // HITL_TIMEOUT_SECS, in place of the file's timeout_secs, which knows whole seconds only; 0 is the file's
 	LastWrite  time.Duration // LAST_WRITE_SECS, the write deadline of a run's last frames; 0 is an error
 	Flush      time.Duration // TELEMETRY_FLUSH_SECS, how long the exit waits for telemetry; 0 is not at all
 }
@@ -54,6 +56,7 @@ func Defaults() Settings {
 			LastWrite:  5 * time.Second,
 			Flush:      5 * time.Second,
 		},
+		Signing:        Signing{Tolerance: 5 * time.Minute},
 		Host:           "127.0.0.1",
 		Port:           8080,
 		ConfigPath:     "config.toml",
@@ -69,6 +72,7 @@ func Defaults() Settings {
 type File struct {
 	Agent Agent
 	MCP   MCP
+	HITL  HITL
 }
 
 // MCP is the table [mcp]: the servers whose tools the model may call.

@@ -52,10 +52,23 @@ var schema = map[string]kind{
 	"mcp.servers.*.env":                    aTable,
 	"mcp.servers.*.env.*":                  aString,
 	"mcp.servers.*.protocol_version":       aString,
+
+	"hitl":                                    aTable,
+	"hitl.require_approval":                   anArray,
+	"hitl.route":                              aTable,
+	"hitl.route.mode":                         aString,
+	"hitl.route.timeout_secs":                 aNumber,
+	"hitl.route.url":                          aString,
+	"hitl.route.headers":                      aTable,
+	"hitl.route.headers.*":                    aString,
+	"hitl.route.headers_from_request":         aTable,
+	"hitl.route.headers_from_request.*":       aString,
+	"hitl.route.tool_headers_from_response":   aTable,
+	"hitl.route.tool_headers_from_response.*": aString,
 }
 
 // later are tables that AURA has and this version does not: ignoring them would run an agent without its guards.
-var later = []string{"hitl", "orchestration"}
+var later = []string{"orchestration"}
 
 // document is a TOML text on its way to a File.
 type document struct {

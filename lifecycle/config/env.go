@@ -51,9 +51,11 @@ func FromEnv(lookup func(string) (string, bool)) (Settings, error) {
 	e.read("SHUTDOWN_ABORT_SECS", window(&s.Abort))
 	e.read("MCP_CLEANUP_SECS", window(&s.Cleanup))
 	e.read("MCP_CONNECT_SECS", positive(&s.Connect))
+	e.read("HITL_TIMEOUT_SECS", positive(&s.Approval))
 	e.read("LAST_WRITE_SECS", positive(&s.LastWrite))
 	e.read("TELEMETRY_FLUSH_SECS", window(&s.Flush))
 	e.telemetry(&s.Telemetry)
+	e.readSigning(&s.Signing)
 	return s, errors.Join(e.errs...)
 }
 

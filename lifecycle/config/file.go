@@ -95,13 +95,14 @@ type rawFile struct {
 			BaseURL  *string `toml:"base_url"`
 		} `toml:"llm"`
 	} `toml:"agent"`
-	MCP rawMCP `toml:"mcp"`
+	MCP  rawMCP   `toml:"mcp"`
+	HITL *rawHITL `toml:"hitl"`
 }
 
 // file checks the values and puts in the defaults.
 func (d *document) file(raw *rawFile) File {
 	a, l := &raw.Agent, &raw.Agent.LLM
-	return File{MCP: d.mcp(&raw.MCP), Agent: Agent{
+	return File{MCP: d.mcp(&raw.MCP), HITL: d.hitl(raw.HITL), Agent: Agent{
 		Name:          d.text("agent.name", a.Name, required, notEmpty),
 		Alias:         d.text("agent.alias", a.Alias, "", nil),
 		SystemPrompt:  d.text("agent.system_prompt", a.SystemPrompt, "", nil),

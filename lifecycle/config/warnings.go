@@ -45,5 +45,6 @@ func (f File) Warnings(s Settings) []string {
 	for _, w := range s.Telemetry.warnings(s.Flush) {
 		warn("%s", w)
 	}
+	f.HITL.warnings(s, warn)
 	return out
 }

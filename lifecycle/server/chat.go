@@ -27,6 +27,7 @@ type exchange struct {
 	guarded  chan struct{} // closed when the guard has ended
 	produced chan struct{} // closed when the agent has ended; nil before it starts
 	kit      kit
+	session  string // of the chat
 }
 
 // chat plays one run. A request is admitted when its headers have arrived: one whose body is still on its way when the signal comes
@@ -40,6 +41,12 @@ func (s *Server) chat(w http.ResponseWriter, r *http.Request) {
 	defer x.release()
 	defer x.recoverHandler()
 	q, p := x.readRequest()
+	if p == nil && !q.Stream {
+		p = s.mustStream()
+	}
+	if p == nil {
+		x.session = q.session(r.Header)
+	}
 	switch {
 	case p != nil:
 		x.refuse(p)
@@ -143,7 +150,9 @@ func (x *exchange) produce(conversation []llm.Message) {
 	defer x.recoverProducer()
 	tools, err := x.connect(x.ctx)
 	if err == nil {
-		err = x.server.agent.Answer(x.ctx, x.run, conversation, tools)
+		a := *x.server.agent
+		a.Gate = x.gate(run.ApprovalScope{Kind: "single", SessionID: x.session})
+		err = a.Answer(x.ctx, x.run, conversation, tools)
 	}
 	if err != nil {
 		x.run.End(agent.Ending(err))

@@ -2,13 +2,19 @@ package server
 
 import (
 	"net/http"
+	"strings"
 	"time"
 )
 
-// route answers every request. While the server drains, all of them are refused, whatever they ask for.
+// route answers every request. While the server drains, all of them are refused, whatever they ask for, but decisions: without them a run
+// that waits for one could not use its grace.
 func (s *Server) route(w http.ResponseWriter, r *http.Request) {
 	s.conns.begin(connOf(r))
 	s.bound(connOf(r))
+	if strings.HasPrefix(r.URL.EscapedPath(), approvalsPath) {
+		s.allow(w, r, s.decide, http.MethodPost)
+		return
+	}
 	if s.registry.Draining() {
 		refusedDraining().write(w)
 		return

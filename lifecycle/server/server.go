@@ -13,6 +13,7 @@ import (
 
 	"github.com/stallwright/stallwright/lifecycle/agent"
 	"github.com/stallwright/stallwright/lifecycle/config"
+	"github.com/stallwright/stallwright/lifecycle/llm"
 	"github.com/stallwright/stallwright/lifecycle/run"
 	"github.com/stallwright/stallwright/lifecycle/telemetry"
 	"github.com/stallwright/stallwright/lifecycle/tools"
@@ -45,6 +46,8 @@ type Hooks struct {
 	// Turn, if set, is called on the run's own goroutine at the start of each model turn with the user's last message. It may panic, or
 	// be deaf to ctx.
 	Turn func(ctx context.Context, prompt string)
+	// Approval, if set, is called with a call that waits for approval, on the goroutine of the call. It may panic.
+	Approval func(ctx context.Context, c llm.ToolCall)
 }
 
 // Exit says how a shutdown went.
@@ -65,6 +68,8 @@ type Server struct {
 	tools     *tools.Pool // nil without MCP servers
 	exportTo  telemetry.Config
 	telemetry *telemetry.Telemetry // while it is served; nil when off
+	approvals *approvals
+	asked     func(ctx context.Context, c llm.ToolCall)
 	transport *http.Transport
 	http      *http.Server
 	registry  *run.Registry
@@ -104,6 +109,8 @@ func New(c Config) (*Server, error) {
 	s.transport = newTransport(c.Dial)
 	s.agent = newAgent(c, s.transport)
 	s.tools = newPool(c)
+	s.approvals = newApprovals(c)
+	s.asked = c.Hooks.Approval
 	s.http = s.newHTTPServer()
 	s.exportTo = exportTo(c, s.log)
 	return s, nil
@@ -117,6 +124,8 @@ func check(c Config) error {
 		return fmt.Errorf("server: turn depth %d, want at least 1", c.File.Agent.TurnDepth)
 	case c.Settings.Buffer < 1:
 		return fmt.Errorf("server: buffer of %d events, want at least 1", c.Settings.Buffer)
+	case c.File.HITL.Route.Exposed(c.Settings.Signing) != "":
+		return errors.New(c.File.HITL.Route.Exposed(c.Settings.Signing))
 	case c.Settings.LastWrite <= 0:
 		return errors.New("server: the last write needs a bound above 0")
 	}

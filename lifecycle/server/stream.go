@@ -14,8 +14,9 @@ type stream struct {
 	beat     *heartbeat
 	id       string
 	session  string
-	spoken   bool         // a content chunk was sent, and the role with it
-	called   []string     // ids of the tool calls that were told, in order
+	spoken   bool     // a content chunk was sent, and the role with it
+	called   []string // ids of the tool calls that were told, in order
+	asking   []asking
 	broken   bool         // a write failed; nothing more is written
 	finished run.Finished // how the model finished, of a completed run
 }
@@ -23,7 +24,7 @@ type stream struct {
 // stream answers with server-sent events.
 func (x *exchange) stream(q *chatRequest) {
 	x.run.WatchItems(x.server.settings.FirstChunk, x.server.settings.Inactivity)
-	o := &stream{x: x, control: http.NewResponseController(x.w), id: newID("chatcmpl-"), session: q.session(x.r.Header)}
+	o := &stream{x: x, control: http.NewResponseController(x.w), id: newID("chatcmpl-"), session: x.session}
 	x.server.measures.streams.Add(1)
 	defer x.server.measures.streams.Add(-1)
 	x.span.Session(o.session)
@@ -85,6 +86,8 @@ func (o *stream) event(e run.Event) {
 		o.toolCompleted(e)
 	case run.ToolUsage:
 		o.custom("aura.tool_usage", toolUsage{e.IDs, tokensOf(e.Usage), o.session})
+	case run.ApprovalRequested, run.ApprovalPending, run.ApprovalCompleted:
+		o.approvalEvent(e)
 	case run.Finished:
 		o.finished = e
 		o.x.span.Usage(e.Usage.Prompt, e.Usage.Completion)
@@ -126,6 +129,7 @@ func (o *stream) finish() {
 		return
 	}
 	o.drain()
+	o.cancelAsking(ending)
 	o.terminal(ending)
 	if ending.How == run.TimedOut {
 		o.x.returnTools()

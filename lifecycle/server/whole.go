@@ -22,7 +22,7 @@ func (x *exchange) whole(q *chatRequest) {
 	switch ending.How {
 	case run.Disconnected:
 	case run.Completed:
-		writeJSON(x.w, http.StatusOK, x.completion(q, text, finished))
+		writeJSON(x.w, http.StatusOK, x.completion(text, finished))
 	default:
 		problemOf(ending).write(x.w)
 	}
@@ -72,7 +72,7 @@ type whole struct {
 	FinishReason string `json:"finish_reason"`
 }
 
-func (x *exchange) completion(q *chatRequest, text string, f run.Finished) completion {
+func (x *exchange) completion(text string, f run.Finished) completion {
 	return completion{
 		ID:       newID("chatcmpl-"),
 		Object:   "chat.completion",
@@ -80,6 +80,6 @@ func (x *exchange) completion(q *chatRequest, text string, f run.Finished) compl
 		Model:    x.server.modelName(),
 		Choices:  []whole{{Message: delta{Role: "assistant", Content: &text}, FinishReason: finishReason(f)}},
 		Usage:    usageOf(f),
-		Metadata: map[string]string{"chat_session_id": q.session(x.r.Header)},
+		Metadata: map[string]string{"chat_session_id": x.session},
 	}
 }

@@ -1,0 +1,205 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/spf13/cobra"
+
+	"github.com/stallwright/stallwright/fakes/admin"
+	"github.com/stallwright/stallwright/fakes/approver"
+	"github.com/stallwright/stallwright/fakes/fault"
+	"github.com/stallwright/stallwright/fakes/script"
+)
+
+// secretVariable has the secret of signatures, as the server under test has it: a flag would show it to everybody on the machine.
+const secretVariable = "AURA_HITL_WEBHOOK_SECRET"
+
+// defaultApprover is where the fake webhook listens.
+const defaultApprover = "127.0.0.1:4018"
+
+func (c *cli) fakeApproverCommand() *cobra.Command {
+	var listenAt, name string
+	var list, remote bool
+	cmd := &cobra.Command{
+		Use:   "approver",
+		Short: "run a fake approval webhook",
+		Long: "Decides about the tool calls that an agent server asks about, as a script says, one of its own or one in a file, and shows\n" +
+			"on stderr what comes and goes. When " + secretVariable + " is set it signs its decisions and verifies the\n" +
+			"questions. Test suites steer it over HTTP, under /_stallwright/. Ctrl-C ends it.",
+		Example: "  stallwright fake approver --script deny\n  stallwright fake approver --script ./slow.yaml\n  stallwright fake approver --list",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if list {
+				var rows [][]string
+				for _, s := range approverScripts() {
+					rows = append(rows, []string{s.name, s.file.About})
+				}
+				return c.table(rows)
+			}
+			what, err := c.approverScriptNamed(name)
+			if err != nil {
+				return err
+			}
+			return c.fakeApprover(cmd.Context(), listenAt, remote, what)
+		},
+	}
+	cmd.Flags().StringVar(&listenAt, "listen", defaultApprover, "the address to listen on")
+	cmd.Flags().StringVar(&name, "script", "approve", "what is played: a name, a file such as ./slow.yaml, or - for stdin")
+	cmd.Flags().BoolVar(&list, "list", false, "list the scripts")
+	cmd.Flags().BoolVar(&remote, "allow-remote", false, "let other machines reach it")
+	cmd.RegisterFlagCompletionFunc("script", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		var names []string
+		for _, s := range approverScripts() {
+			names = append(names, s.name+"\t"+s.file.About)
+		}
+		return names, cobra.ShellCompDirectiveDefault
+	})
+	return cmd
+}
+
+func (c *cli) fakeApprover(ctx context.Context, addr string, remote bool, what approver.File) error {
+	host, port, err := listenAddress(addr, remote)
+	if err != nil {
+		return err
+	}
+	ctx, stopped := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stopped()
+	l, err := listen(host, port)
+	if err != nil {
+		return err
+	}
+	fake := &approver.Approver{}
+	fake.Secret, _ = c.lookup(secretVariable)
+	steered, shown := admin.Approver{Approver: fake}, c.newShow()
+	handler := &admin.Handler{Fake: steered, AnyHost: remote, Opened: shown.watch}
+	own := guard{remote}
+	fake.Front = func(questions http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			switch {
+			case strings.HasPrefix(r.URL.Path, admin.Prefix):
+				handler.ServeHTTP(w, r)
+			case !own.admits(r):
+				http.Error(w, fmt.Sprintf("stallwright: the host %.200q is not this fake's", r.Host), http.StatusForbidden)
+			default:
+				questions.ServeHTTP(w, r)
+			}
+		})
+	}
+	if err := handler.Begin(steered.Script(what)); err != nil {
+		l.Close()
+		shown.end()
+		return internal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- fake.Serve(l) }()
+	root := "http://" + reachable(l.Addr())
+	fmt.Fprintf(c.stdout, "%s/approve\nexport STALLWRIGHT_ADMIN_URL=%s%s\n", root, root, strings.TrimSuffix(admin.Prefix, "/"))
+	select {
+	case err = <-served:
+	case <-ctx.Done():
+	}
+	stopped() // a second Ctrl-C does not wait
+	handler.Close()
+	fake.Close()
+	shown.end()
+	if err != nil {
+		return internal(err)
+	}
+	return nil
+}
+
+// namedApprover is a script of the fake webhook that comes with the command.
+type namedApprover struct {
+	name string
+	file approver.File
+}
+
+// approverScripts lists the scripts: the decisions, what is slow, and what goes wrong.
+func approverScripts() []namedApprover {
+	plays := func(name, about string, steps ...script.Step) namedApprover {
+		return namedApprover{name, approver.File{About: about, Script: approver.Script{{Times: script.Any, Steps: steps}}}}
+	}
+	yes := approver.Decide{Approved: true}
+	signed := func(s approver.Signature) approver.Decide { return approver.Decide{Approved: true, Signature: s} }
+	return []namedApprover{
+		plays("approve", "says yes", yes),
+		plays("deny", "says no, and why", approver.Decide{Reason: "not today"}),
+		plays("slow", "says yes after 20 s", script.Pause{For: 20 * time.Second}, yes),
+		plays("silent", "never answers", fault.Stall{}),
+		plays("status-500", "answers with the status 500 and a yes in the body", fault.Status{Code: 500, Body: `{"approved":true}`}),
+		plays("no-json", "answers with something that is no JSON", fault.Status{Code: 200, Body: "yes"}),
+		plays("unknown-field", "says yes, and more than asked", fault.Status{Code: 200, Body: `{"approved":true,"for":"ever"}`}),
+		plays("redirect", "redirects to another host", fault.Status{Code: 307, Blank: true, Header: map[string]string{"Location": "http://elsewhere.test/approve"}}),
+		plays("huge", "says yes with 16 MiB behind it", approver.Decide{Approved: true, Pad: 16 << 20}),
+		plays("cut", "closes the connection without an answer", fault.Cut{}),
+		plays("reset", "resets the connection", fault.Reset{}),
+		plays("unsigned", "says yes without a signature", signed(approver.Unsigned)),
+		plays("wrong-key", "says yes with a signature of another secret", signed(approver.WrongKey)),
+		plays("wrong-decision", "says yes with a signature of another approval's", signed(approver.OtherDecision)),
+		plays("old-signature", "says yes with a signature of yesterday", signed(approver.OldStamp)),
+	}
+}
+
+// approverScriptNamed is a script that comes with the command, or that of a file: a name with a dot or a slash is a path.
+func (c *cli) approverScriptNamed(name string) (approver.File, error) {
+	if name == stdinName || strings.ContainsAny(name, `./\`) {
+		data, err := c.readScript(name)
+		if err != nil {
+			return approver.File{}, misuse("", "%w", err)
+		}
+		f, err := approver.Parse(name, data)
+		if err != nil {
+			return approver.File{}, misuse("", "%w", err)
+		}
+		return f, nil
+	}
+	var names []string
+	for _, s := range approverScripts() {
+		if s.name == name {
+			return s.file, nil
+		}
+		names = append(names, s.name)
+	}
+	hint := didYouMean(name, names, "")
+	if hint == "" {
+		hint = "`stallwright fake approver --list` shows them; a file is named with its ending or folder"
+	}
+	return approver.File{}, misuse(hint, "there is no script %q", name)
+}
+
+// isApprover says whether a file, sound or not, has the one step that only fake approval webhooks know.
+func isApprover(name string, data []byte) bool {
+	doc, err := script.Read(name, data)
+	if err != nil {
+		return false
+	}
+	for _, p := range doc.Pairs(doc.Body) {
+		if p.Name != "programs" {
+			continue
+		}
+		for _, program := range entries(p.Value) {
+			for _, key := range doc.Pairs(program) {
+				if key.Name != "steps" {
+					continue
+				}
+				for _, step := range entries(key.Value) {
+					if word, ok := step.(*ast.StringNode); ok && word.Value == "decide" {
+						return true
+					}
+					if pairs := doc.Pairs(step); len(pairs) > 0 && pairs[0].Name == "decide" {
+						return true
+					}
+				}
+			}
+		}
+	}
+	return false
+}
