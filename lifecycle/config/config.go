@@ -27,8 +27,12 @@ type Windows struct {
 	Abort      time.Duration // SHUTDOWN_ABORT_SECS, how long phase 3 waits for the aborted; 0 is not at all
 	Cleanup    time.Duration // MCP_CLEANUP_SECS, how long an ending waits for MCP cleanup; 0 is not at all
 	Connect    time.Duration // MCP_CONNECT_SECS, in place of the file's connect_timeout_secs, which knows whole seconds only; 0 is the file's
-	LastWrite  time.Duration // LAST_WRITE_SECS, the write deadline of a run's last frames; 0 is an error
-	Flush      time.Duration // TELEMETRY_FLUSH_SECS, how long the exit waits for telemetry; 0 is not at all
+	// PerCall (ORCHESTRATION_PER_CALL_SECS) and TaskInactivity (ORCHESTRATION_INACTIVITY_SECS) stand in place of the file's timeouts of
+	// orchestration, which know whole seconds only; 0 is the file's.
+	PerCall, TaskInactivity time.Duration
+
+	LastWrite time.Duration // LAST_WRITE_SECS, the write deadline of a run's last frames; 0 is an error
+	Flush     time.Duration // TELEMETRY_FLUSH_SECS, how long the exit waits for telemetry; 0 is not at all
 }
 
 // Defaults are the settings of a process that is told nothing.
@@ -55,8 +59,9 @@ func Defaults() Settings {
 
 // File is the content of a configuration file, checked and with its templates filled in.
 type File struct {
-	Agent Agent
-	MCP   MCP
+	Agent         Agent
+	MCP           MCP
+	Orchestration Orchestration
 }
 
 // MCP is the table [mcp]: the servers whose tools the model may call.

@@ -140,13 +140,13 @@ func TestParseErrors(t *testing.T) {
 			`c.toml:8:1: unknown key "agent.llm.apikey": did you mean "agent.llm.api_key"?`,
 			`c.toml:9:8: unknown key "agent.zz": [agent] has alias, llm, name, system_prompt, tool_execution, turn_depth`,
 		}},
-		{"a key that resembles none", "quux = 1", []string{`c.toml:1:1: unknown key "quux": the file has agent, mcp`}},
+		{"a key that resembles none", "quux = 1", []string{`c.toml:1:1: unknown key "quux": the file has agent, mcp, orchestration`}},
 		{"a quoted key that only looks known", minimal + "\"agent.name\" = 'x'\n", []string{`c.toml:7:1: unknown key "agent.llm.agent.name": [agent.llm] has api_key, base_url, model, provider`}},
 		{"a misspelt key of an inline table", "[agent]\nllm = { modl = 'm', provider = 1 }", []string{
 			`c.toml:2:9: unknown key "agent.llm.modl": did you mean "agent.llm.model"?`,
 			`c.toml:2:21: agent.llm.provider is an integer, want a string`,
 		}},
-		{"an unknown key with control characters", "\"\\u001b[31m\" = 1", []string{`c.toml:1:1: unknown key "\x1b[31m": the file has agent, mcp`}},
+		{"an unknown key with control characters", "\"\\u001b[31m\" = 1", []string{`c.toml:1:1: unknown key "\x1b[31m": the file has agent, mcp, orchestration`}},
 		{"wrong types, all of them", "[agent]\nname = 7\nturn_depth = 'five'\nalias = true\nsystem_prompt = [1]\ntool_execution = 1.5\nllm = 1979-05-27\n", []string{
 			"c.toml:2:1: agent.name is an integer, want a string",
 			"c.toml:3:1: agent.turn_depth is a string, want an integer",
@@ -158,9 +158,9 @@ func TestParseErrors(t *testing.T) {
 		{"a table for a value", "[agent.name]\n", []string{"c.toml:1:8: agent.name is a table, want a string"}},
 		{"tables for a table", "[[agent]]\nname = 'a'\n", []string{"c.toml:1:3: agent is an array of tables, want a table"}},
 		{"a value for a table", "agent = 'a'\n", []string{"c.toml:1:1: agent is a string, want a table"}},
-		{"tables of later versions, each told once", minimal + "[hitl.route]\n[hitl]\n[orchestration]\n", []string{
+		{"tables of later versions, each told once", minimal + "[hitl.route]\n[hitl]\n[orchestration.artifacts]\n", []string{
 			"c.toml:7:2: [hitl] is not supported by this version",
-			"c.toml:9:2: [orchestration] is not supported by this version",
+			"c.toml:9:16: [orchestration.artifacts] is not supported by this version",
 		}},
 		{"a later table in another form", "hitl = { require_approval = ['*'] }\n", []string{"c.toml:1:1: [hitl] is not supported by this version"}},
 		{"missing variables, all of them", "[agent]\nname = '{{ env.A }}{{ env.B }}'\n[agent.llm]\nprovider = 'openai'\nmodel = 'm'\napi_key = '{{ env.C }}'\n", []string{

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"net"
 	"net/http"
 	"runtime/debug"
@@ -133,11 +134,19 @@ func (x *exchange) produce(conversation []llm.Message) {
 	ctx := x.run.Context()
 	tools, err := x.connect(ctx)
 	if err == nil {
-		err = x.server.agent.Answer(ctx, x.run, conversation, tools)
+		err = x.answer(ctx, conversation, tools)
 	}
 	if err != nil {
 		x.run.End(agent.Ending(err))
 	}
+}
+
+// answer has the agent, or the coordinator with its workers, answer.
+func (x *exchange) answer(ctx context.Context, conversation []llm.Message, tools agent.Tools) error {
+	if o := x.server.orchestrator; o != nil {
+		return o.Answer(ctx, x.run, conversation, tools)
+	}
+	return x.server.agent.Answer(ctx, x.run, conversation, tools)
 }
 
 // recoverProducer makes a panic of the agent the failure of its own run only.

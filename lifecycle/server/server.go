@@ -13,6 +13,7 @@ import (
 
 	"github.com/stallwright/stallwright/lifecycle/agent"
 	"github.com/stallwright/stallwright/lifecycle/config"
+	"github.com/stallwright/stallwright/lifecycle/orchestration"
 	"github.com/stallwright/stallwright/lifecycle/run"
 	"github.com/stallwright/stallwright/lifecycle/tools"
 )
@@ -60,7 +61,9 @@ type Server struct {
 	log      *slog.Logger
 	created  time.Time
 
-	agent     *agent.Agent
+	agent        *agent.Agent
+	orchestrator *orchestration.Orchestrator // nil for a single agent
+
 	tools     *tools.Pool // nil without MCP servers
 	transport *http.Transport
 	http      *http.Server
@@ -98,6 +101,7 @@ func New(c Config) (*Server, error) {
 	}
 	s.transport = newTransport(c.Dial)
 	s.agent = newAgent(c, s.transport)
+	s.orchestrator = newOrchestrator(c, s.transport, s.agent)
 	s.tools = newPool(c)
 	s.http = s.newHTTPServer()
 	return s, nil
