@@ -73,6 +73,8 @@ const (
 	CustomEvents Feature = "aura-events"  // aura.* events are sent
 	ErrorFrames  Feature = "error-frames" // a failed run's terminal frame says which clock or failure it was
 
+	Orchestration Feature = "orchestration" // a coordinator and workers, with AURA's routing tools and events
+
 	SequentialTools Feature = "sequential-tools" // each tool call of a turn has ended before the next is announced
 )
 
@@ -86,7 +88,10 @@ type Set struct {
 	NoGrace      bool
 	Tools        Tooling // the MCP servers that it has
 	Dialect      string  // that the server speaks to its model's provider, by the fake's name; [OpenAI] when empty
-	Connect      bool    // the limit of connecting to MCP servers is the window; else it is long, since a child takes its time to start
+	// Orchestrated: the server's agent is a coordinator with the workers of [Workers]; its windows are off unless they are here.
+	Orchestrated, PerCall, TaskInactivity bool
+
+	Connect bool // the limit of connecting to MCP servers is the window; else it is long, since a child takes its time to start
 }
 
 // OpenAI is the dialect of Chat Completions. It is meant where none is named, also in the IDs of cases.
@@ -102,6 +107,8 @@ type Windows struct {
 	Connect                                   time.Duration // to an MCP server, until its tools are known
 	LastWrite                                 time.Duration
 	Flush                                     time.Duration
+	PerCall                                   time.Duration // for one call of a coordinator or worker
+	TaskInactivity                            time.Duration // between two items of such a call
 }
 
 // Production are the windows a server has when nobody sets them; Inactivity is a usual choice for a clock that is
@@ -111,6 +118,8 @@ func Production() Windows {
 		FirstChunk: 90 * time.Second, Inactivity: 40 * time.Second, Stream: 15 * time.Minute, Heartbeat: 15 * time.Second,
 		Shutdown: 30 * time.Second, Straggler: 5 * time.Second, Abort: 400 * time.Millisecond, Cleanup: 5 * time.Second,
 		LastWrite: 5 * time.Second, Flush: 5 * time.Second, Connect: 10 * time.Second,
+		// Off the heartbeats, and below the windows around them.
+		PerCall: 70 * time.Second, TaskInactivity: 25 * time.Second,
 	}
 }
 
@@ -120,6 +129,7 @@ func Short() Windows {
 		FirstChunk: 1600 * time.Millisecond, Inactivity: 1100 * time.Millisecond, Stream: 4500 * time.Millisecond, Heartbeat: 500 * time.Millisecond,
 		Shutdown: 800 * time.Millisecond, Straggler: 400 * time.Millisecond, Abort: 100 * time.Millisecond, Cleanup: 400 * time.Millisecond,
 		LastWrite: 400 * time.Millisecond, Flush: 400 * time.Millisecond, Connect: 450 * time.Millisecond,
+		PerCall: 1400 * time.Millisecond, TaskInactivity: 700 * time.Millisecond,
 	}
 }
 
@@ -144,6 +154,12 @@ func (w Windows) With(s Set) Windows {
 	}
 	if s.NoGrace {
 		w.Shutdown = 0
+	}
+	if !s.PerCall {
+		w.PerCall = 0
+	}
+	if !s.TaskInactivity {
+		w.TaskInactivity = 0
 	}
 	if !s.Connect && w.Connect > 0 {
 		w.Connect = max(w.Connect, Production().Connect)

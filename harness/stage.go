@@ -82,6 +82,8 @@ type Setup struct {
 	Provider string       // base URL of the fake provider, such as http://provider.test/v1
 	Dialect  string       // what the server is to speak to it, by the fake's name for it; openai when empty
 	Tools    []ToolServer // the MCP servers that it has
+	// Workers are those that the server's agent coordinates; it works alone when there are none.
+	Workers []string
 	// Execution says how a server that can be told executes the tool calls of one turn: sequential, batched, concurrent or
 	// concurrent-fifo. Its own way when empty.
 	Execution string
@@ -115,5 +117,5 @@ func (t Target) Unclaimed() map[Feature]Lack {
 
 // Features lists every feature.
 func Features() []Feature {
-	return []Feature{Streaming, NonStreaming, Signals, LogFields, FaultHooks, Goroutines, Files, Sockets, Children, CustomEvents, ErrorFrames, SequentialTools}
+	return []Feature{Streaming, NonStreaming, Signals, LogFields, FaultHooks, Goroutines, Files, Sockets, Children, CustomEvents, ErrorFrames, Orchestration, SequentialTools}
 }

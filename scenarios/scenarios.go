@@ -93,6 +93,7 @@ func All() []harness.Scenario {
 		shutdownReportsUnaborted(),
 		shutdownNoPoolEviction(),
 		shutdownSecondSignal(),
+		orchestrateStallFailsTask(),
 		sequentialParallelCalls(),
 		leakGoroutines(),
 		leakSockets(),

@@ -135,7 +135,7 @@ func open(target harness.Target, c harness.Case, network *memnet.Network, tl *ti
 	windows := harness.Production().With(c.Variant.Set)
 	server, err := target.Start(harness.Setup{
 		Windows: windows, Provider: "http://provider.test/v1", Dialect: c.Dialect(), Listener: atAgent, Dial: network.DialContext,
-		Tools: kit.Servers, Pipe: pipes(kit, network), Execution: target.Execution,
+		Tools: kit.Servers, Pipe: pipes(kit, network), Execution: target.Execution, Workers: harness.Workers(c.Variant.Set),
 		Log: &harness.LogWriter{Timeline: tl},
 	})
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -58,11 +59,11 @@ func agentFile(s harness.Setup) string {
 	if s.Execution != "" {
 		text += fmt.Sprintf("tool_execution = %q\n", s.Execution)
 	}
-	text += fmt.Sprintf("\n[agent.llm]\nprovider = %q\nmodel = \"stallwright\"\napi_key = \"not-a-key\"\nbase_url = %q\n", provider, base)
+	text += fmt.Sprintf("\n[agent.llm]\nprovider = %q\nmodel = %q\napi_key = \"not-a-key\"\nbase_url = %q\n", provider, harness.CoordinatorModel, base)
 	for _, t := range s.Tools {
 		text += toolServer(t)
 	}
-	return text
+	return text + orchestration(s.Workers, provider, base)
 }
 
 // toolServer is the table of one MCP server. The client's Authorization goes on to those over HTTP.
@@ -90,7 +91,7 @@ func toolServer(t harness.ToolServer) string {
 
 // environment is what the server is told beside its config.
 func environment(w harness.Windows) map[string]string {
-	return map[string]string{
+	env := map[string]string{
 		"FIRST_CHUNK_TIMEOUT_SECS":       w.FirstChunk.String(),
 		"STREAM_INACTIVITY_TIMEOUT_SECS": w.Inactivity.String(),
 		"STREAMING_TIMEOUT_SECS":         w.Stream.String(),
@@ -106,6 +107,8 @@ func environment(w harness.Windows) map[string]string {
 		"AURA_CUSTOM_EVENTS":             "true",
 		"AURA_EMIT_REASONING":            "true",
 	}
+	maps.Copy(env, orchestrationWindows(w))
+	return env
 }
 
 func start(s harness.Setup) (harness.Server, error) {
