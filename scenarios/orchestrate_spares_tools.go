@@ -52,10 +52,12 @@ func orchestrateSparesTools() harness.Scenario {
 				t.Tools(toolOf("lookup", t.Windows.TaskInactivity*4/7, "rain"))
 				t.AwaitEnd(t.Ask(caller.Ask{Prompt: "hello", Stream: true}))
 			}},
-			// The model's last item and its silence are on both sides of the tool: only a window that runs whole lets it speak.
+			// Of the window some is used up before the tool, and more is needed after it than was left: only one that runs whole has that.
 			{Name: "then-slow", Set: set, Checks: waited, Play: func(t *harness.Trial) {
-				slow := by(alpha, script.Program{Steps: append([]script.Step{script.Pause{For: t.Windows.TaskInactivity * 5 / 7}}, delivers(alpha, "sun").Steps...)})
-				t.Script(plans(task(t, alpha)), lookup(t), slow, responds("sun it is"))
+				late := []script.Step{script.Role{}, t.ToolCall("call_1", "lookup", `{"city":"Oslo"}`), script.Finish{Reason: "tool_calls"},
+					script.Usage{Prompt: 9, Completion: 9}, script.Pause{For: t.Windows.TaskInactivity * 4 / 7}, script.Done{}, script.End{}}
+				slow := append([]script.Step{script.Pause{For: t.Windows.TaskInactivity * 5 / 7}}, delivers(alpha, "sun").Steps...)
+				t.Script(plans(task(t, alpha)), by(alpha, script.Program{Steps: late}), by(alpha, script.Program{Steps: slow}), responds("sun it is"))
 				t.Tools(toolOf("lookup", t.Windows.TaskInactivity*4/7, "rain"))
 				t.AwaitEnd(t.Ask(caller.Ask{Prompt: "hello", Stream: true}))
 			}},

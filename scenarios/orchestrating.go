@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stallwright/stallwright/fakes/script"
+	"github.com/stallwright/stallwright/fakes/timeline"
 	"github.com/stallwright/stallwright/harness"
 	"github.com/stallwright/stallwright/harness/expect"
 )
@@ -165,3 +166,21 @@ func orchestrated() []harness.Feature {
 
 // stalled is the set of a server whose workers and coordinator have an inactivity window.
 func stalled() harness.Set { return harness.Set{Orchestrated: true, TaskInactivity: true} }
+
+// answerHolds expects this text somewhere in what the client reads, in whatever pieces it comes.
+type answerHolds string
+
+// Judge fails as a value.
+func (x answerHolds) Judge(h expect.History) expect.Judgement {
+	var b strings.Builder
+	last := timeline.Event{At: h.End}
+	for _, e := range h.Events {
+		if clientText.Fits(e) {
+			b.WriteString(e.Detail)
+			last = e
+		}
+	}
+	return found(strings.Contains(b.String(), string(x)), last, x.String(), fmt.Sprintf("%.120q", b.String()))
+}
+
+func (x answerHolds) String() string { return fmt.Sprintf("an answer with %q in it", string(x)) }

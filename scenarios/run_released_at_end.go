@@ -53,6 +53,7 @@ func runReleasedAtEnd() harness.Scenario {
 	}, Checks: []harness.Check{
 		{Name: "client-let-go", Guarantee: "run.released-at-end", Noun: "client-connection", Expect: shows(expect.Says{What: of(clientEnd, "unread"), Text: "cut"})},
 	}})
+	variants = append(variants, orchestratedReleases()...)
 	return harness.Scenario{
 		ID:       "run/released-at-end",
 		Claim:    "of a run that has ended nothing is left, whatever its ending, and a server told to stop then exits at once",
