@@ -30,13 +30,14 @@ func TestFromEnvReadsEachVariable(t *testing.T) {
 		"HOST": "::1", "PORT": "0", "CONFIG_PATH": "a.toml", "STREAMING_BUFFER_SIZE": "1", "AURA_CUSTOM_EVENTS": "Yes", "AURA_EMIT_REASONING": "1",
 		"TOOL_RESULT_MODE": "open-web-ui", "FIRST_CHUNK_TIMEOUT_SECS": "0.25", "STREAM_INACTIVITY_TIMEOUT_SECS": "250ms", "STREAMING_TIMEOUT_SECS": "0",
 		"HEARTBEAT_SECS": "1", "SHUTDOWN_TIMEOUT_SECS": "2", "SHUTDOWN_STRAGGLER_SECS": "3", "SHUTDOWN_ABORT_SECS": "4", "MCP_CLEANUP_SECS": "5", "MCP_CONNECT_SECS": "450ms",
-		"LAST_WRITE_SECS": "6", "TELEMETRY_FLUSH_SECS": "720h",
+		"LAST_WRITE_SECS": "6", "TELEMETRY_FLUSH_SECS": "720h", "ORCHESTRATION_PER_CALL_SECS": "7", "ORCHESTRATION_INACTIVITY_SECS": "0.5",
 	}))
 	require.NoError(t, err)
 	require.Equal(t, Settings{
 		Windows: Windows{
 			FirstChunk: 250 * time.Millisecond, Inactivity: 250 * time.Millisecond, Heartbeat: time.Second, Shutdown: 2 * time.Second,
 			Straggler: 3 * time.Second, Abort: 4 * time.Second, Cleanup: 5 * time.Second, Connect: 450 * time.Millisecond, LastWrite: 6 * time.Second, Flush: 720 * time.Hour,
+			PerCall: 7 * time.Second, TaskInactivity: 500 * time.Millisecond,
 		},
 		Host: "::1", ConfigPath: "a.toml", Buffer: 1, CustomEvents: true, EmitReasoning: true, ToolResultMode: "open-web-ui",
 	}, s)

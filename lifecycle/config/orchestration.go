@@ -131,6 +131,10 @@ func (d *document) orchestration(raw *rawOrchestration, agent *Agent) Orchestrat
 		return o
 	}
 	for _, name := range names {
+		if name == "" {
+			d.fail(d.at["orchestration.worker"], "orchestration.worker: a worker needs a name")
+			continue
+		}
 		w := raw.Worker[name]
 		o.Workers = append(o.Workers, d.worker(name, &w, agent))
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/stallwright/stallwright/lifecycle/agent"
@@ -92,6 +93,8 @@ func (p *play) ask(ctx context.Context, first bool) (*decision, error) {
 		}
 		p.conversation = append(p.conversation, llm.Message{Role: "user", Content: correction})
 		return nil, malformed("the coordinator called no routing tool")
+	case !slices.ContainsFunc(r.list, func(t llm.Tool) bool { return t.Name == r.call.Name }):
+		r.problem = malformed("%s is not allowed before a plan was carried out", r.call.Name)
 	case r.problem == nil:
 		r.problem = malformed("the arguments of %s are not a JSON object", r.call.Name)
 	}

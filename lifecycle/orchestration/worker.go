@@ -210,25 +210,29 @@ func (w *working) submit(c llm.ToolCall) (string, bool) {
 	return "accepted", true
 }
 
-// show makes of a worker's event what the response tells of it: of its text and its result nothing.
+// show makes of a worker's event what the response tells of it: of its text, its usage and its result nothing.
 func (w *working) show(e run.Event) run.Event {
 	t := w.task.named()
 	switch e := e.(type) {
+	case run.Text, run.ToolStarted, run.ToolUsage:
+		return nil
 	case run.Reasoning:
 		return run.WorkerReasoning{Task: t, Content: e.Content}
 	case run.ToolRequested:
-		if e.Name != submitResult {
-			return run.WorkerToolStarted{Task: t, ID: w.name(e.ID, e.Name), Name: e.Name, Arguments: e.Arguments}
+		if e.Name == submitResult {
+			return nil
 		}
+		return run.WorkerToolStarted{Task: t, ID: w.name(e.ID, e.Name), Name: e.Name, Arguments: e.Arguments}
 	case run.ToolProgress:
 		return run.WorkerToolProgress{Task: t, ToolProgress: e}
 	case run.ToolCompleted:
-		if e.Name != submitResult {
-			defer w.forget(e.ID)
-			return run.WorkerToolCompleted{Task: t, ID: w.name(e.ID, e.Name), Success: !e.Failed, Duration: e.Duration, Result: e.Content}
+		if e.Name == submitResult {
+			return nil
 		}
+		defer w.forget(e.ID)
+		return run.WorkerToolCompleted{Task: t, ID: w.name(e.ID, e.Name), Success: !e.Failed, Duration: e.Duration, Result: e.Content}
 	}
-	return nil
+	return e
 }
 
 // forget lets a later call have the same id.
