@@ -19,7 +19,7 @@ func orchestrateCancelReachesWorkers() harness.Scenario {
 			Name: e.name, Set: harness.Set{Orchestrated: true, Tools: over}, Needs: e.needs,
 			Checks: []harness.Check{e.cancels(id, over),
 				{Name: "leaves-the-talking-worker", Guarantee: id, Noun: "provider-connection", Expect: func(at harness.At) expect.Expectation {
-					return expect.Happens{What: providerLeft, After: e.over, From: e.window(at), To: e.window(at) + soon(at)}
+					return inExchange{model: beta, n: 1, what: providerLeft, after: e.over, from: e.window(at), to: e.window(at) + soon(at)}
 				}},
 				requests(id, alpha, 1), requests(id, beta, 1), requests(id, leader, 1),
 			},

@@ -15,7 +15,7 @@ func orchestrateFailedTaskCancelsItsCalls() harness.Scenario {
 		over := v.Set.Tools
 		v.Set.Orchestrated, v.Set.PerCall, v.Dialects = true, true, nil
 		v.Checks = []harness.Check{{Name: "cancels-the-call", Guarantee: id, Noun: "cancellation", Expect: func(at harness.At) expect.Expectation {
-			return cancelsEach{over: clientAsk, from: at.PerCall, to: at.PerCall, hangsUp: over == harness.ModernTools}
+			return cancelsEach{over: asked(alpha), from: at.PerCall, to: at.PerCall, hangsUp: over == harness.ModernTools}
 		}}}
 		variants = append(variants, v)
 	}

@@ -11,6 +11,9 @@ import (
 func orchestrateOffByDefault() harness.Scenario {
 	const id = "orchestrate.off-by-default"
 	spoken := []script.Step{script.Role{}, script.Text{Chunks: []string{"so "}}}
+	leaves := func(model string) harness.Check {
+		return givesUp(id, "leaves-the-provider", model, 1, clientAsk, streamWindow)
+	}
 	play := func(programs func(*harness.Trial) []script.Program) func(*harness.Trial) {
 		return func(t *harness.Trial) {
 			t.Script(programs(t)...)
@@ -23,14 +26,17 @@ func orchestrateOffByDefault() harness.Scenario {
 		Needs:    orchestrated(),
 		Dialects: chat()[:1],
 		Variants: []harness.Variant{
-			{Name: "coordinator", Set: harness.Set{Orchestrated: true}, Checks: []harness.Check{requests(id, leader, 1)},
+			{Name: "coordinator", Set: harness.Set{Orchestrated: true}, Checks: []harness.Check{requests(id, leader, 1), leaves(leader)},
 				Play: play(func(*harness.Trial) []script.Program { return []script.Program{by(leader, silent(spoken...))} })},
-			{Name: "worker", Set: harness.Set{Orchestrated: true}, Checks: []harness.Check{requests(id, leader, 1), requests(id, alpha, 1)},
+			{Name: "worker", Set: harness.Set{Orchestrated: true}, Checks: []harness.Check{requests(id, leader, 1), requests(id, alpha, 1), leaves(alpha)},
 				Play: play(func(t *harness.Trial) []script.Program {
 					return []script.Program{plans(task(t, alpha)), by(alpha, silent(spoken...))}
 				})},
 		},
 		Reached: []expect.Event{providerStall},
-		Checks:  append(endsAt(id, clientAsk, streamWindow), namesClock(id, "stream_timeout")),
+		Checks: []harness.Check{namesClock(id, "stream_timeout"),
+			{Name: "at-the-window", Guarantee: id, Noun: "error-frame", Needs: []harness.Feature{harness.ErrorFrames}, Expect: func(at harness.At) expect.Expectation {
+				return expect.Happens{What: clientError, After: clientAsk, From: at.Stream, To: at.Stream}
+			}}},
 	}
 }

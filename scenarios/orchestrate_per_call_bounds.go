@@ -31,8 +31,8 @@ func orchestratePerCallBounds() harness.Scenario {
 			}},
 			// The limit is that of the call with all its turns.
 			{Name: "worker-in-a-tool", Set: tools, Reached: []expect.Event{toolRequest}, Checks: append(lost, harness.Check{
-				Name: "leaves-the-tool", Guarantee: id, Noun: "open-call", Expect: func(at harness.At) expect.Expectation {
-					return goneAt{toolRequest, at.PerCall, at.PerCall + at.Once}
+				Name: "goes-on-without-it", Guarantee: id, Noun: "late-decision", Expect: func(at harness.At) expect.Expectation {
+					return expect.Happens{What: nth(asked(leader), 2), After: asked(alpha), From: at.PerCall, To: at.PerCall}
 				}}), Play: func(t *harness.Trial) {
 				t.Script(plans(sideBySide(task(t, alpha), task(t, beta))), by(alpha, calling(script.Role{}, t.ToolCall("call_1", "lookup", `{"city":"Oslo"}`))),
 					delivers(beta, "rain"), responds("rain it is"))

@@ -37,7 +37,7 @@ func orchestrateSiblingsUnharmed() harness.Scenario {
 		},
 		Reached: []expect.Event{providerStall},
 		Checks: append(isWhole(id, "rain it is"),
-			harness.Check{Name: "is-not-left", Guarantee: id, Noun: "provider-connection", Expect: shows(notIn{beta, providerLeft})},
+			harness.Check{Name: "is-not-left", Guarantee: id, Noun: "provider-connection", Expect: shows(neverLeft{beta})},
 			harness.Check{Name: "begins-with-it", Guarantee: id, Noun: "late-start", Expect: func(at harness.At) expect.Expectation {
 				return expect.Happens{What: asked(beta), After: clientAsk, To: at.Once}
 			}},

@@ -12,7 +12,8 @@ func orchestrateStallFailsTask() harness.Scenario {
 	const id = "orchestrate.stall-fails-task"
 	var variants []harness.Variant
 	for _, p := range outputs() {
-		variants = append(variants, harness.Variant{Name: p.name, Set: stalled(), Dialects: chat()[:1], Play: func(t *harness.Trial) {
+		leaves := []harness.Check{givesUp(id, "leaves-the-worker", alpha, 1, providerStall, taskInactivity)}
+		variants = append(variants, harness.Variant{Name: p.name, Set: stalled(), Dialects: chat()[:1], Checks: leaves, Play: func(t *harness.Trial) {
 			t.Script(plans(sideBySide(task(t, alpha), task(t, beta))), by(alpha, silent(p.steps...)), delivers(beta, "rain"), responds("so much is known"))
 			t.AwaitEnd(t.Ask(caller.Ask{Prompt: "hello", Stream: true}))
 		}})
@@ -29,9 +30,6 @@ func orchestrateStallFailsTask() harness.Scenario {
 			{Name: "reports-the-task", Guarantee: id, Noun: "task-event", Needs: []harness.Feature{harness.CustomEvents}, Expect: func(at harness.At) expect.Expectation {
 				return expect.Happens{What: saying(orchestratorEvent("task_completed"), `"success":false`), After: providerStall, From: at.TaskInactivity, To: at.TaskInactivity}
 			}},
-			{Name: "leaves-the-worker", Guarantee: id, Noun: "provider-connection", Expect: func(at harness.At) expect.Expectation {
-				return expect.Happens{What: providerLeft, After: providerStall, From: at.TaskInactivity, To: at.TaskInactivity}
-			}},
 		},
 	}
 }
@@ -40,7 +38,8 @@ func orchestrateStallFailsTask() harness.Scenario {
 func stallInSecondTurn() harness.Variant {
 	set := stalled()
 	set.Tools = harness.HTTPTools
-	return harness.Variant{Name: "after-a-tool", Set: set, Dialects: chat()[:1], Reached: []expect.Event{toolResult}, Play: func(t *harness.Trial) {
+	leaves := []harness.Check{givesUp("orchestrate.stall-fails-task", "leaves-the-worker", alpha, 2, providerStall, taskInactivity)}
+	return harness.Variant{Name: "after-a-tool", Set: set, Dialects: chat()[:1], Checks: leaves, Reached: []expect.Event{toolResult}, Play: func(t *harness.Trial) {
 		lookup := calling(script.Role{}, t.ToolCall("call_1", "lookup", `{"city":"Oslo"}`))
 		t.Script(plans(sideBySide(task(t, alpha), task(t, beta))), by(alpha, lookup), by(alpha, silent(script.Role{}, script.Text{Chunks: []string{"so "}})),
 			delivers(beta, "rain"), responds("so much is known"))

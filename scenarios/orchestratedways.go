@@ -89,10 +89,10 @@ func (y orchestratedWay) play(t *harness.Trial) {
 		t.AwaitEnd(r)
 		return
 	}
-	t.Await(providerStall)
+	stall := t.Await(providerStall)
 	t.Pass(t.Stage.Tick) // what was sent before is read
 	r.Leave(y.leaves)
-	t.Await(providerLeft)
+	t.Await(of(providerLeft, stall.Ref))
 }
 
 // orchestratedEndings are the variants of run/one-ending, with its checks.

@@ -84,8 +84,8 @@ func asked(model string) expect.Event { return saying(providerRequest, "model="+
 // toldPlan is what the coordinator is told of its first plan.
 func toldPlan() expect.Event { return saying(toldModel, "plan_1 ") }
 
-// inExchange expects something in the n-th exchange with a model, from 1, between two instants after another event of it, or after its
-// request when that is zero.
+// inExchange expects something in the n-th exchange with a model, from 1, between two instants after another event of it, or of any other
+// lane, or after its request when that is zero. Servers may close the connections of other exchanges whenever they are done with them.
 type inExchange struct {
 	model    string
 	n        int
@@ -102,7 +102,10 @@ func (x inExchange) Judge(h expect.History) expect.Judgement {
 	}
 	after := nth(asked(x.model), x.n)
 	if x.after != (expect.Event{}) {
-		after = of(x.after, e.Ref)
+		after = x.after
+	}
+	if after.Lane == harness.ProviderLane {
+		after.Ref, after.Nth = e.Ref, 0
 	}
 	return expect.Happens{What: of(x.what, e.Ref), After: after, From: x.from, To: x.to}.Judge(h)
 }
@@ -111,27 +114,30 @@ func (x inExchange) String() string {
 	return fmt.Sprintf("%s of request %d to %s, %s to %s after its %s", x.what, x.n, x.model, x.from, x.to, x.after)
 }
 
-// notIn expects something never to happen in the exchanges with a model.
-type notIn struct {
-	model string
-	what  expect.Event
-}
+// neverLeft expects no exchange with a model to be left before its answer is done.
+type neverLeft struct{ model string }
 
 // Judge fails as forbidden, and is inconclusive when there was no exchange.
-func (x notIn) Judge(h expect.History) expect.Judgement {
+func (x neverLeft) Judge(h expect.History) expect.Judgement {
 	judged := missed(x, asked(x.model).String())
 	for _, e := range h.Events {
 		if !asked(x.model).Fits(e) {
 			continue
 		}
-		if judged = (expect.Never{What: of(x.what, e.Ref)}).Judge(h); judged.Evidence.Because != nil {
+		left := expect.Never{What: of(providerLeft, e.Ref)}
+		if done, ok := h.Find(of(providerDone, e.Ref)); ok {
+			left.Before = of(providerDone, done.Ref)
+		}
+		if judged = left.Judge(h); judged.Evidence.Because != nil {
 			return judged
 		}
 	}
 	return judged
 }
 
-func (x notIn) String() string { return fmt.Sprintf("no %s with %s", x.what, x.model) }
+func (x neverLeft) String() string {
+	return "no request to " + x.model + " left before its answer is done"
+}
 
 // requests is the check that a model is asked so often.
 func requests(guarantee, model string, n int) harness.Check {
