@@ -73,7 +73,8 @@ const (
 	CustomEvents Feature = "aura-events"  // aura.* events are sent
 	ErrorFrames  Feature = "error-frames" // a failed run's terminal frame says which clock or failure it was
 
-	Approvals Feature = "approvals" // tool calls can wait for a decision
+	Approvals     Feature = "approvals"     // tool calls can wait for a decision
+	Orchestration Feature = "orchestration" // a coordinator and workers, with AURA's routing tools and events
 
 	SequentialTools Feature = "sequential-tools" // each tool call of a turn has ended before the next is announced
 )
@@ -94,7 +95,10 @@ type Set struct {
 	Expires      bool      // the limit of waiting for a decision is the window; else it is longer than any run
 	Dialect      string    // that the server speaks to its model's provider, by the fake's name; [OpenAI] when empty
 	Telemetry    bool      // it exports spans to a collector of ours; such a trial is alone on its server
-	Connect      bool      // the limit of connecting to MCP servers is the window; else it is long, since a child takes its time to start
+	// Orchestrated: the server's agent is a coordinator with the workers of [Workers]; its windows are off unless they are here.
+	Orchestrated, PerCall, TaskInactivity bool
+
+	Connect bool // the limit of connecting to MCP servers is the window; else it is long, since a child takes its time to start
 }
 
 // OpenAI is the dialect of Chat Completions. It is meant where none is named, also in the IDs of cases.
@@ -111,6 +115,8 @@ type Windows struct {
 	Approval                                  time.Duration // for a decision about a tool call
 	LastWrite                                 time.Duration
 	Flush                                     time.Duration
+	PerCall                                   time.Duration // for one call of a coordinator or worker
+	TaskInactivity                            time.Duration // between two items of such a call
 }
 
 // Production are the windows a server has when nobody sets them; Inactivity is a usual choice for a clock that is
@@ -121,6 +127,8 @@ func Production() Windows {
 		Shutdown: 30 * time.Second, Straggler: 5 * time.Second, Abort: 400 * time.Millisecond, Cleanup: 5 * time.Second,
 		LastWrite: 5 * time.Second, Flush: 5 * time.Second, Connect: 10 * time.Second,
 		Approval: 65 * time.Second, // the default of a minute is four heartbeats, and no two deadlines may fall on one instant
+		// Off the heartbeats, and below the windows around them.
+		PerCall: 70 * time.Second, TaskInactivity: 25 * time.Second,
 	}
 }
 
@@ -131,6 +139,7 @@ func Short() Windows {
 		Shutdown: 800 * time.Millisecond, Straggler: 400 * time.Millisecond, Abort: 100 * time.Millisecond, Cleanup: 400 * time.Millisecond,
 		LastWrite: 400 * time.Millisecond, Flush: 400 * time.Millisecond, Connect: 450 * time.Millisecond,
 		Approval: 1350 * time.Millisecond,
+		PerCall:  1400 * time.Millisecond, TaskInactivity: 700 * time.Millisecond,
 	}
 }
 
@@ -158,6 +167,12 @@ func (w Windows) With(s Set) Windows {
 	}
 	if !s.Expires && w.Approval > 0 {
 		w.Approval = longApproval
+	}
+	if !s.PerCall {
+		w.PerCall = 0
+	}
+	if !s.TaskInactivity {
+		w.TaskInactivity = 0
 	}
 	if !s.Connect && w.Connect > 0 {
 		w.Connect = max(w.Connect, Production().Connect)

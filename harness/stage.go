@@ -88,6 +88,8 @@ type Setup struct {
 	Approval  Approving    // of calls of [Approved]
 	Approver  string       // URL of the webhook that is asked, of [Webhook]
 	Collector string       // where the server exports its telemetry to, as OTEL_EXPORTER_OTLP_ENDPOINT has it; nowhere when empty
+	// Workers are those that the server's agent coordinates; it works alone when there are none.
+	Workers []string
 	// Execution says how a server that can be told executes the tool calls of one turn: sequential, batched, concurrent or
 	// concurrent-fifo. Its own way when empty.
 	Execution string
@@ -121,5 +123,5 @@ func (t Target) Unclaimed() map[Feature]Lack {
 
 // Features lists every feature.
 func Features() []Feature {
-	return []Feature{Streaming, NonStreaming, Signals, LogFields, FaultHooks, Goroutines, Files, Sockets, Children, CustomEvents, ErrorFrames, Approvals, SequentialTools, Telemetry}
+	return []Feature{Streaming, NonStreaming, Signals, LogFields, FaultHooks, Goroutines, Files, Sockets, Children, CustomEvents, ErrorFrames, Approvals, Orchestration, SequentialTools, Telemetry}
 }

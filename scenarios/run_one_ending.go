@@ -60,7 +60,7 @@ func runOneEnding() harness.Scenario {
 		ID:    "run/one-ending",
 		Claim: "a run has one terminal frame and one [DONE], whatever comes together, and none when the client has left",
 		Needs: []harness.Feature{harness.Streaming, harness.ErrorFrames},
-		Variants: []harness.Variant{
+		Variants: append(orchestratedEndings(completed, failed, unseen), []harness.Variant{
 			{Name: "error-then-finish", Checks: failed, Reached: []expect.Event{providerError},
 				Play: stays(always(said, refused, stop, usage, script.Done{}, script.End{}))},
 			// Which of the two is told is the server's choice; the invariant sees to it that not both are.
@@ -96,6 +96,6 @@ func runOneEnding() harness.Scenario {
 			{Name: "left-before-text", Checks: unseen, Play: leaves(caller.Reset, script.Headers{})},
 			{Name: "left-in-text", Checks: unseen, Play: leaves(caller.Close, said)},
 			{Name: "left-after-finish", Dialects: finishing(), Checks: unseen, Play: leaves(caller.Close, said, stop)},
-		},
+		}...),
 	}
 }

@@ -73,6 +73,7 @@ func runReleasedAtEnd() harness.Scenario {
 			}})
 		}
 	}
+	variants = append(variants, orchestratedReleases()...)
 	return harness.Scenario{
 		ID:       "run/released-at-end",
 		Claim:    "of a run that has ended nothing is left, whatever its ending, and a server told to stop then exits at once",

@@ -37,6 +37,7 @@ func shutdownDrainsAfterGrace() harness.Scenario {
 	for _, p := range phases() {
 		variants = append(variants, harness.Variant{Name: p.name, Dialects: p.on, Play: shutSilent("SIGTERM", true, p.steps...)})
 	}
+	variants = append(variants, orchestratedDrain())
 	return harness.Scenario{
 		ID:       "shutdown/drains-after-grace",
 		Claim:    "a stream that outlives the grace period gets its end, and its model is left, exactly when the period is over",

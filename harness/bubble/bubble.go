@@ -155,7 +155,8 @@ func open(target harness.Target, c harness.Case, network *memnet.Network, tl *ti
 	server, err := target.Start(harness.Setup{
 		Windows: windows, Provider: "http://provider.test/v1", Dialect: c.Dialect(), Listener: atAgent, Dial: network.DialContext,
 		Tools: kit.Servers, Approval: c.Variant.Set.Approval, Approver: approver, Pipe: pipes(kit, network), Collector: collecting.Endpoint(), Execution: target.Execution,
-		Log: &harness.LogWriter{Timeline: tl},
+		Workers: harness.Workers(c.Variant.Set),
+		Log:     &harness.LogWriter{Timeline: tl},
 	})
 	if err != nil {
 		fake.Close()

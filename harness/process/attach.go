@@ -142,6 +142,8 @@ func (r *run) unfit(h host, c harness.Case) string {
 		return "the case needs MCP servers of stallwright's, and the server was not said to have any (--tools)"
 	case c.Scenario.Anywhere:
 		return ""
+	case c.Variant.Set.Orchestrated:
+		return "the case needs an orchestrated agent with workers of stallwright's, which a server that it did not start has not"
 	case needs != harness.NoTools && needs != r.Tools:
 		return fmt.Sprintf("the case needs the MCP servers %s, and the server has %s", needs, r.Tools)
 	}

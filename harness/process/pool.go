@@ -304,7 +304,7 @@ func (r *run) start(ctx context.Context, subject string, s harness.Set, apart bo
 	}
 	c, err := startChild(ctx, r.Target.Command(harness.Setup{
 		Windows: r.windows(s), Provider: r.provider, Dialect: s.Dialect, Tools: kit.Servers, Collector: collecting.Endpoint(), Execution: r.Target.Execution,
-		Approval: s.Approval, Approver: url,
+		Approval: s.Approval, Approver: url, Workers: harness.Workers(s),
 	}), r.wait())
 	if err != nil {
 		kit.Close()

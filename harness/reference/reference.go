@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -58,12 +59,11 @@ func agentFile(s harness.Setup) string {
 	if s.Execution != "" {
 		text += fmt.Sprintf("tool_execution = %q\n", s.Execution)
 	}
-	text += fmt.Sprintf("\n[agent.llm]\nprovider = %q\nmodel = \"stallwright\"\napi_key = \"not-a-key\"\nbase_url = %q\n", provider, base)
+	text += fmt.Sprintf("\n[agent.llm]\nprovider = %q\nmodel = %q\napi_key = \"not-a-key\"\nbase_url = %q\n", provider, harness.CoordinatorModel, base)
 	for _, t := range s.Tools {
 		text += toolServer(t)
 	}
-	text += approvals(s)
-	return text
+	return text + approvals(s) + orchestration(s.Workers, provider, base)
 }
 
 // toolServer is the table of one MCP server. The client's Authorization goes on to those over HTTP.
@@ -115,6 +115,7 @@ func environment(s harness.Setup) map[string]string {
 	if s.Approval == harness.Webhook {
 		env["AURA_HITL_WEBHOOK_SECRET"] = harness.ApprovalSecret
 	}
+	maps.Copy(env, orchestrationWindows(w))
 	return env
 }
 

@@ -39,8 +39,8 @@ type Life interface {
 // errPanicked is the end of work that has not come to another.
 var errPanicked = errors.New("agent: panicked")
 
-// errMaxTurns is the end of a run whose model still wanted more after TurnDepth turns.
-var errMaxTurns = errors.New("agent: the model did not finish within its turns")
+// ErrMaxTurns is the end of an answer whose model still wanted more after TurnDepth turns.
+var ErrMaxTurns = errors.New("agent: the model did not finish within its turns")
 
 // Answer plays model turns, and the tool calls between them, until the model has finished, and emits what it says as events of its life,
 // [run.Finished] last. With nil tools a turn that asks for a call is the last: the caller gets the finish reason. It returns nil when
@@ -69,13 +69,16 @@ func (a *Agent) Answer(ctx context.Context, life Life, conversation []llm.Messag
 		if t.last() {
 			return life.Finish(ctx, finished)
 		}
-		if n == a.TurnDepth {
-			return errMaxTurns // what the calls would give has no turn left that reads it
+		calls, decided := decisive(tools, t.calls.whole())
+		if n == a.TurnDepth && !decided {
+			return ErrMaxTurns // what the calls would give has no turn left that reads it
 		}
-		calls := t.calls.whole()
 		results, err := a.execute(t, calls)
 		if err != nil {
 			return err
+		}
+		if decided {
+			return life.Finish(ctx, finished)
 		}
 		request.Messages = append(request.Messages, t.said(calls))
 		request.Messages = append(request.Messages, results...)

@@ -121,7 +121,7 @@ func TestEnding(t *testing.T) {
 	}{
 		{"a provider's error keeps its words", &llm.Error{Code: llm.ProviderError, Message: "quota"}, run.Ending{How: run.Failed, Code: run.ProviderError, Message: "quota"}},
 		{"a truncated stream is its own code", &llm.Error{Code: llm.ProviderTruncated, Message: "cut"}, run.Ending{How: run.Failed, Code: run.ProviderTruncated, Message: "cut"}},
-		{"too many turns", errMaxTurns, run.Ending{How: run.Failed, Code: run.MaxTurns, Message: "the model did not finish within its turns"}},
+		{"too many turns", ErrMaxTurns, run.Ending{How: run.Failed, Code: run.MaxTurns, Message: "the model did not finish within its turns"}},
 		{"the run's own ending stays", run.Ending{How: run.TimedOut, Code: run.StreamTimeout}, run.Ending{How: run.TimedOut, Code: run.StreamTimeout}},
 		{"what nobody foresaw tells the client nothing", errors.New("secret"), run.Ending{How: run.Failed, Code: run.InternalError, Message: "internal error"}},
 	}

@@ -25,7 +25,7 @@ func Ending(err error) run.Ending {
 	if errors.As(err, &provider) {
 		return run.Ending{How: run.Failed, Code: code(provider.Code), Message: clip(provider.Message)}
 	}
-	if errors.Is(err, errMaxTurns) {
+	if errors.Is(err, ErrMaxTurns) {
 		return run.Ending{How: run.Failed, Code: run.MaxTurns, Message: "the model did not finish within its turns"}
 	}
 	return run.Ending{How: run.Failed, Code: run.InternalError, Message: "internal error"}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -23,6 +24,27 @@ type Tools interface {
 	// with what the tool tells under it, never after Call has returned. It returns at once, with the cause of ctx, when ctx
 	// ends; its other errors are those of a tool that could not be called, and are told to the model.
 	Call(ctx context.Context, c llm.ToolCall, token int, progress func(run.ToolProgress)) (content string, failed bool, err error)
+}
+
+// Deciding are [Tools] some of which end an answer, such as the one with which a worker hands in its result: a turn that calls one is
+// the last, whatever becomes of the call, and calls behind it are not executed.
+type Deciding interface {
+	Tools
+	// Decides says whether a tool of that name ends the answer.
+	Decides(name string) bool
+}
+
+// decisive are the calls up to the first that ends the answer, and whether there is one.
+func decisive(tools Tools, calls []*call) ([]*call, bool) {
+	d, ok := tools.(Deciding)
+	if !ok {
+		return calls, false
+	}
+	at := slices.IndexFunc(calls, func(c *call) bool { return d.Decides(c.Name) })
+	if at < 0 {
+		return calls, false
+	}
+	return calls[:at+1], true
 }
 
 // ErrUnknownTool is the error of [Tools] for a name that they do not have.

@@ -189,7 +189,7 @@ func TestTheLastTurnMayNotCall(t *testing.T) {
 	call := calling(llm.ToolCall{ID: "a", Name: "wait", Arguments: `{}`})
 	tools := &timed{}
 	_, err := play(t, Sequential, &turns{items: [][]llm.Item{call, call, call}}, tools)
-	require.ErrorIs(t, err, errMaxTurns)
+	require.ErrorIs(t, err, ErrMaxTurns)
 	require.Len(t, tools.called, 2)
 }
 

@@ -40,6 +40,9 @@ type Windows struct {
 	Approval   time.Duration // HITL_TIMEOUT_SECS, in place of the file's timeout_secs, which knows whole seconds only; 0 is the file's
 	LastWrite  time.Duration // LAST_WRITE_SECS, the write deadline of a run's last frames; 0 is an error
 	Flush      time.Duration // TELEMETRY_FLUSH_SECS, how long the exit waits for telemetry; 0 is not at all
+	// PerCall (ORCHESTRATION_PER_CALL_SECS) and TaskInactivity (ORCHESTRATION_INACTIVITY_SECS) stand in place of the file's timeouts of
+	// orchestration, which know whole seconds only; 0 is the file's.
+	PerCall, TaskInactivity time.Duration
 }
 
 // Defaults are the settings of a process that is told nothing.
@@ -70,9 +73,10 @@ func Defaults() Settings {
 
 // File is the content of a configuration file, checked and with its templates filled in.
 type File struct {
-	Agent Agent
-	MCP   MCP
-	HITL  HITL
+	Agent         Agent
+	MCP           MCP
+	HITL          HITL
+	Orchestration Orchestration
 }
 
 // MCP is the table [mcp]: the servers whose tools the model may call.

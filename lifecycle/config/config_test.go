@@ -32,13 +32,14 @@ func TestFromEnvReadsEachVariable(t *testing.T) {
 		"HEARTBEAT_SECS": "1", "SHUTDOWN_TIMEOUT_SECS": "2", "SHUTDOWN_STRAGGLER_SECS": "3", "SHUTDOWN_ABORT_SECS": "4", "MCP_CLEANUP_SECS": "5", "MCP_CONNECT_SECS": "450ms",
 		"HITL_TIMEOUT_SECS": "50ms", "AURA_HITL_WEBHOOK_SECRET": strings.Repeat("k", 32), "AURA_HITL_WEBHOOK_SECRET_SECONDARY": strings.Repeat("o", 32), "AURA_HITL_WEBHOOK_TOLERANCE_SECS": "7",
 		"LAST_WRITE_SECS": "6", "TELEMETRY_FLUSH_SECS": "720h", "MAX_CONNECTIONS": "7", "LOG_LEVEL": "warn", "LOG_FORMAT": "text",
-		"OTEL_SERVICE_NAME": "agents",
+		"OTEL_SERVICE_NAME": "agents", "ORCHESTRATION_PER_CALL_SECS": "7", "ORCHESTRATION_INACTIVITY_SECS": "0.5",
 	}))
 	require.NoError(t, err)
 	require.Equal(t, Settings{
 		Windows: Windows{
 			FirstChunk: 250 * time.Millisecond, Inactivity: 250 * time.Millisecond, Heartbeat: time.Second, Shutdown: 2 * time.Second,
 			Straggler: 3 * time.Second, Abort: 4 * time.Second, Cleanup: 5 * time.Second, Connect: 450 * time.Millisecond, Approval: 50 * time.Millisecond, LastWrite: 6 * time.Second, Flush: 720 * time.Hour,
+			PerCall: 7 * time.Second, TaskInactivity: 500 * time.Millisecond,
 		},
 		Signing: Signing{Secret: Secret(strings.Repeat("k", 32)), Secondary: Secret(strings.Repeat("o", 32)), Tolerance: 7 * time.Second},
 		Host:    "::1", ConfigPath: "a.toml", Buffer: 1, CustomEvents: true, EmitReasoning: true, ToolResultMode: "open-web-ui",
@@ -148,13 +149,13 @@ func TestParseErrors(t *testing.T) {
 			`c.toml:8:1: unknown key "agent.llm.apikey": did you mean "agent.llm.api_key"?`,
 			`c.toml:9:8: unknown key "agent.zz": [agent] has alias, llm, name, system_prompt, tool_execution, turn_depth`,
 		}},
-		{"a key that resembles none", "quux = 1", []string{`c.toml:1:1: unknown key "quux": the file has agent, hitl, mcp`}},
+		{"a key that resembles none", "quux = 1", []string{`c.toml:1:1: unknown key "quux": the file has agent, hitl, mcp, orchestration`}},
 		{"a quoted key that only looks known", minimal + "\"agent.name\" = 'x'\n", []string{`c.toml:7:1: unknown key "agent.llm.agent.name": [agent.llm] has api_key, base_url, model, provider`}},
 		{"a misspelt key of an inline table", "[agent]\nllm = { modl = 'm', provider = 1 }", []string{
 			`c.toml:2:9: unknown key "agent.llm.modl": did you mean "agent.llm.model"?`,
 			`c.toml:2:21: agent.llm.provider is an integer, want a string`,
 		}},
-		{"an unknown key with control characters", "\"\\u001b[31m\" = 1", []string{`c.toml:1:1: unknown key "\x1b[31m": the file has agent, hitl, mcp`}},
+		{"an unknown key with control characters", "\"\\u001b[31m\" = 1", []string{`c.toml:1:1: unknown key "\x1b[31m": the file has agent, hitl, mcp, orchestration`}},
 		{"wrong types, all of them", "[agent]\nname = 7\nturn_depth = 'five'\nalias = true\nsystem_prompt = [1]\ntool_execution = 1.5\nllm = 1979-05-27\n", []string{
 			"c.toml:2:1: agent.name is an integer, want a string",
 			"c.toml:3:1: agent.turn_depth is a string, want an integer",
@@ -166,8 +167,8 @@ func TestParseErrors(t *testing.T) {
 		{"a table for a value", "[agent.name]\n", []string{"c.toml:1:8: agent.name is a table, want a string"}},
 		{"tables for a table", "[[agent]]\nname = 'a'\n", []string{"c.toml:1:3: agent is an array of tables, want a table"}},
 		{"a value for a table", "agent = 'a'\n", []string{"c.toml:1:1: agent is a string, want a table"}},
-		{"tables of later versions, each told once", minimal + "[orchestration]\n", []string{
-			"c.toml:7:2: [orchestration] is not supported by this version",
+		{"tables of later versions, each told once", minimal + "[orchestration.artifacts]\n[[orchestration.coordinator_vector_stores]]\n", []string{
+			"c.toml:7:16: [orchestration.artifacts] is not supported by this version",
 		}},
 		{"a later table in another form", "orchestration = { enabled = true }\n", []string{"c.toml:1:1: [orchestration] is not supported by this version"}},
 		{"missing variables, all of them", "[agent]\nname = '{{ env.A }}{{ env.B }}'\n[agent.llm]\nprovider = 'openai'\nmodel = 'm'\napi_key = '{{ env.C }}'\n", []string{

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -23,7 +24,7 @@ const (
 )
 
 // schema is every key that is known, as a path; rawFile has the same keys. * stands for any name.
-var schema = map[string]kind{
+var schema = withKeys(map[string]kind{
 	"agent":                aTable,
 	"agent.name":           aString,
 	"agent.alias":          aString,
@@ -65,10 +66,19 @@ var schema = map[string]kind{
 	"hitl.route.headers_from_request.*":       aString,
 	"hitl.route.tool_headers_from_response":   aTable,
 	"hitl.route.tool_headers_from_response.*": aString,
+}, orchestrationKeys())
+
+func withKeys(keys, more map[string]kind) map[string]kind {
+	maps.Copy(keys, more)
+	return keys
 }
 
-// later are tables that AURA has and this version does not: ignoring them would run an agent without its guards.
-var later = []string{"orchestration"}
+// later are keys that AURA has and this version does not: ignoring them would run an agent without its guards.
+var later = []string{
+	"orchestration.artifacts", "orchestration.coordinator_vector_stores",
+	"orchestration.duplicate_call_nudge_threshold", "orchestration.duplicate_call_block_threshold",
+	"orchestration.worker.*.vector_stores", "orchestration.worker.*.scratchpad", "orchestration.worker.*.skills",
+}
 
 // document is a TOML text on its way to a File.
 type document struct {
@@ -77,7 +87,7 @@ type document struct {
 	lookup func(string) (string, bool)
 	at     map[string]int // where each known key stands
 	errs   []located
-	seen   []string // tables already refused
+	seen   []string // keys already refused
 }
 
 // maxErrors is more than anybody mends in one go. Each costs a look at the text, so it also bounds the work.
@@ -198,10 +208,10 @@ func (d *document) resolve(table, key []part, is kind) bool {
 	for i, p := range key {
 		parent, above := path, form
 		path, form = join(path, p.word), within(form, p.word)
-		if parent == "" && slices.Contains(later, p.word) {
-			if !slices.Contains(d.seen, p.word) {
-				d.seen = append(d.seen, p.word)
-				d.fail(p.offset, "[%s] is not supported by this version", p.word)
+		if slices.Contains(later, form) {
+			if !slices.Contains(d.seen, path) {
+				d.seen = append(d.seen, path)
+				d.fail(p.offset, "[%s] is not supported by this version", path)
 			}
 			return false
 		}

@@ -52,6 +52,8 @@ func FromEnv(lookup func(string) (string, bool)) (Settings, error) {
 	e.read("MCP_CLEANUP_SECS", window(&s.Cleanup))
 	e.read("MCP_CONNECT_SECS", positive(&s.Connect))
 	e.read("HITL_TIMEOUT_SECS", positive(&s.Approval))
+	e.read("ORCHESTRATION_PER_CALL_SECS", positive(&s.PerCall))
+	e.read("ORCHESTRATION_INACTIVITY_SECS", positive(&s.TaskInactivity))
 	e.read("LAST_WRITE_SECS", positive(&s.LastWrite))
 	e.read("TELEMETRY_FLUSH_SECS", window(&s.Flush))
 	e.telemetry(&s.Telemetry)

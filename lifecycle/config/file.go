@@ -88,21 +88,24 @@ type rawFile struct {
 		SystemPrompt  *string `toml:"system_prompt"`
 		TurnDepth     *int64  `toml:"turn_depth"`
 		ToolExecution *string `toml:"tool_execution"`
-		LLM           struct {
-			Provider *string `toml:"provider"`
-			Model    *string `toml:"model"`
-			APIKey   *string `toml:"api_key"`
-			BaseURL  *string `toml:"base_url"`
-		} `toml:"llm"`
+		LLM           rawLLM  `toml:"llm"`
 	} `toml:"agent"`
-	MCP  rawMCP   `toml:"mcp"`
-	HITL *rawHITL `toml:"hitl"`
+	MCP           rawMCP           `toml:"mcp"`
+	HITL          *rawHITL         `toml:"hitl"`
+	Orchestration rawOrchestration `toml:"orchestration"`
+}
+
+type rawLLM struct {
+	Provider *string `toml:"provider"`
+	Model    *string `toml:"model"`
+	APIKey   *string `toml:"api_key"`
+	BaseURL  *string `toml:"base_url"`
 }
 
 // file checks the values and puts in the defaults.
 func (d *document) file(raw *rawFile) File {
 	a, l := &raw.Agent, &raw.Agent.LLM
-	return File{MCP: d.mcp(&raw.MCP), HITL: d.hitl(raw.HITL), Agent: Agent{
+	f := File{MCP: d.mcp(&raw.MCP), HITL: d.hitl(raw.HITL), Agent: Agent{
 		Name:          d.text("agent.name", a.Name, required, notEmpty),
 		Alias:         d.text("agent.alias", a.Alias, "", nil),
 		SystemPrompt:  d.text("agent.system_prompt", a.SystemPrompt, "", nil),
@@ -115,6 +118,8 @@ func (d *document) file(raw *rawFile) File {
 			BaseURL:  d.text("agent.llm.base_url", l.BaseURL, defaultBaseURL(l.Provider), baseURL),
 		},
 	}}
+	f.Orchestration = d.orchestration(&raw.Orchestration, &f.Agent)
+	return f
 }
 
 // required, in place of a default, says that a key must be given.

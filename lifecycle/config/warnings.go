@@ -39,6 +39,7 @@ func (f File) Warnings(s Settings) []string {
 	case s.Inactivity == 0 && s.Stream == 0:
 		warn("the inactivity and stream windows are off: a provider that falls silent is waited for without end")
 	}
+	f.Orchestration.warnings(s, warn)
 	if s.EmitReasoning && !s.CustomEvents {
 		warn("AURA_EMIT_REASONING has no effect without AURA_CUSTOM_EVENTS")
 	}

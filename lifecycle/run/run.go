@@ -104,11 +104,7 @@ func (r *Run) ToolBegins() { r.pauseInactivity() }
 func (r *Run) ToolEnds() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	watched := r.inactivity.armed
-	r.inactivity.resume()
-	if watched && !r.ended {
-		r.inactivity.arm()
-	}
+	r.inactivity.restart() // an ended run's is not armed
 }
 
 // Emit hands an event to the response. It blocks while the channel is full, and the inactivity clock pauses meanwhile: a slow reader is

@@ -150,13 +150,25 @@ func (x *exchange) produce(conversation []llm.Message) {
 	defer x.recoverProducer()
 	tools, err := x.connect(x.ctx)
 	if err == nil {
-		a := *x.server.agent
-		a.Gate = x.gate(run.ApprovalScope{Kind: "single", SessionID: x.session})
-		err = a.Answer(x.ctx, x.run, conversation, tools)
+		err = x.answer(x.ctx, conversation, tools)
 	}
 	if err != nil {
 		x.run.End(agent.Ending(err))
 	}
+}
+
+// answer has the agent, or the coordinator with its workers, answer.
+func (x *exchange) answer(ctx context.Context, conversation []llm.Message, tools agent.Tools) error {
+	if x.server.orchestrator == nil {
+		a := *x.server.agent
+		a.Gate = x.gate(run.ApprovalScope{Kind: "single", SessionID: x.session})
+		return a.Answer(ctx, x.run, conversation, tools)
+	}
+	o := *x.server.orchestrator
+	o.Gate = func(t run.Task) agent.Gate {
+		return x.gate(run.ApprovalScope{Kind: "worker", RunID: x.run.ID(), TaskID: &t.ID, Worker: t.Worker, SessionID: x.session})
+	}
+	return o.Answer(ctx, x.run, conversation, tools)
 }
 
 // recoverProducer makes a panic of the agent the failure of its own run only.

@@ -14,6 +14,7 @@ import (
 	"github.com/stallwright/stallwright/lifecycle/agent"
 	"github.com/stallwright/stallwright/lifecycle/config"
 	"github.com/stallwright/stallwright/lifecycle/llm"
+	"github.com/stallwright/stallwright/lifecycle/orchestration"
 	"github.com/stallwright/stallwright/lifecycle/run"
 	"github.com/stallwright/stallwright/lifecycle/telemetry"
 	"github.com/stallwright/stallwright/lifecycle/tools"
@@ -64,7 +65,9 @@ type Server struct {
 	log      *slog.Logger
 	created  time.Time
 
-	agent     *agent.Agent
+	agent        *agent.Agent
+	orchestrator *orchestration.Orchestrator // nil for a single agent
+
 	tools     *tools.Pool // nil without MCP servers
 	exportTo  telemetry.Config
 	telemetry *telemetry.Telemetry // while it is served; nil when off
@@ -108,6 +111,7 @@ func New(c Config) (*Server, error) {
 	}
 	s.transport = newTransport(c.Dial)
 	s.agent = newAgent(c, s.transport)
+	s.orchestrator = newOrchestrator(c, s.transport, s.agent)
 	s.tools = newPool(c)
 	s.approvals = newApprovals(c)
 	s.asked = c.Hooks.Approval

@@ -92,6 +92,8 @@ func (o *stream) event(e run.Event) {
 		o.finished = e
 		o.x.span.Usage(e.Usage.Prompt, e.Usage.Completion)
 		o.x.run.End(run.Ending{How: run.Completed})
+	default:
+		o.orchestrated(e)
 	}
 }
 
@@ -109,7 +111,7 @@ func (o *stream) reasoning(content string) {
 	if !o.x.server.settings.CustomEvents || !o.x.server.settings.EmitReasoning {
 		return
 	}
-	o.write(eventFrame("aura.reasoning", reasoningEvent{content, "main", o.x.server.file.Agent.Name, o.session}))
+	o.write(eventFrame("aura.reasoning", reasoningEvent{content, o.x.server.agentID(), o.x.server.file.Agent.Name, o.session}))
 }
 
 // finish ends the response:

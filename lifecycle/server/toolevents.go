@@ -16,7 +16,9 @@ type tail struct {
 	SessionID string `json:"session_id"`
 }
 
-func (o *stream) tail() tail { return tail{"main", o.x.server.file.Agent.Name, o.session} }
+func (o *stream) tail() tail {
+	return tail{o.x.server.agentID(), o.x.server.file.Agent.Name, o.session}
+}
 
 type mcpStatus struct {
 	Servers   []mcpServer `json:"servers"`

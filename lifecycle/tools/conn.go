@@ -121,14 +121,14 @@ func (c *conn) list(ctx context.Context) (*list, error) {
 }
 
 // call makes a tools/call and waits for its answer or the connection's end, whatever becomes of the caller.
-func (c *conn) call(name string, arguments json.RawMessage, token string) (Result, error) {
+// The outcome is filled in.
+func (c *conn) call(name string, arguments json.RawMessage, token string, o *outcome) (Result, error) {
 	var r mcp.CallToolRequest
 	r.Params.Name = name
 	r.Params.Arguments = arguments
 	if token != "" {
 		r.Params.Meta = &mcp.Meta{ProgressToken: token}
 	}
-	o := &outcome{}
 	_, err := c.client.CallTool(context.WithValue(c.ctx, outcomeKey{}, o), r)
 	switch {
 	case o.answer == nil && errors.Is(err, transport.ErrSessionTerminated) && !c.link.isModern():
@@ -199,4 +199,16 @@ func (c *conn) cancel(ctx context.Context, bound time.Duration, flying []*exchan
 		})
 	}
 	all.Wait()
+}
+
+// giveUp cancels one call and ends the wait for its answer. What the connection's end cuts short, it cuts short too.
+func (c *conn) giveUp(o *outcome, bound time.Duration, reason string) {
+	ex, told := c.link.giveUp(o)
+	if ex == nil {
+		return
+	}
+	if told && (c.child != nil || !c.link.isModern()) {
+		c.cancel(c.ctx, bound, []*exchange{ex}, reason)
+	}
+	ex.cancel(errGivenUp) // over HTTP this closes the response stream
 }

@@ -39,8 +39,8 @@ func (l *Lease) Status() []Status { return slices.Clone(l.set.status) }
 func (l *Lease) Tools() []Tool { return slices.Clone(l.set.catalog.tools) }
 
 // Call calls a tool and waits for its answer. What the tool or its server calls an error is a Result; [ErrUnknownTool] and arguments
-// that are no JSON object were not sent; any other error is a [TransportError]. When ctx ends, Call returns its cause at once, and the
-// request stays in flight until its answer or Cleanup.
+// that are no JSON object were not sent; any other error is a [TransportError]. When ctx ends, Call returns its cause at once. If that
+// is a [GivenUp], the request is cancelled now; else it stays in flight until its answer or Cleanup.
 //
 // With a token, one that no other running call has, progress is called for what the server reports, in its order and on the caller's
 // goroutine. While it works, the connection is read on and only the latest 64 reports are kept.
@@ -68,20 +68,46 @@ func (l *Lease) Call(ctx context.Context, c Call, token string, progress func(Pr
 		token = ""
 	}
 	answers := make(chan answer, 1)
+	o := &outcome{}
 	go func() {
 		defer conn.wg.Done()
 		defer conn.link.unwatch(token)
-		r, err := conn.call(t.name, arguments, token)
+		r, err := conn.call(t.name, arguments, token, o)
 		answers <- answer{r, err}
 	}()
 	got, err := await(ctx, answers, box, progress)
+	var given GivenUp
 	switch {
+	case errors.As(err, &given):
+		l.giveUp(conn, o, given.CancelReason())
+		return Result{}, err
 	case err != nil:
 		return Result{}, err
 	case errors.Is(got.err, errExpired):
 		return Result{}, l.renew(ctx, t.slot, conn)
 	}
 	return got.result, got.err
+}
+
+// GivenUp is the cause of a call's context when the call is over and its run is not: the call is then cancelled at once, under its own
+// id, and not again by Cleanup.
+type GivenUp interface {
+	error
+	CancelReason() string // as the server is told it
+}
+
+// giveUp cancels one call, without waiting for its server. Once the lease is over, Cleanup does.
+func (l *Lease) giveUp(c *conn, o *outcome, reason string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over {
+		return
+	}
+	c.wg.Add(1)
+	go func() {
+		defer c.wg.Done()
+		c.giveUp(o, l.pool.cleanupBound(), reason)
+	}()
 }
 
 type answer struct {

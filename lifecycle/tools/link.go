@@ -23,24 +23,30 @@ var (
 	errForeign   = errors.New("the answer has another request's id")
 	errTooLarge  = errors.New("the answer is larger than 8 MiB")
 	errCut       = errors.New("the stream ended before the answer")
+	errGivenUp   = errors.New("the call was given up")
 	errClosed    = errors.New("the connection is closed")
 	errLegacy    = errors.New("the server does not offer the revision it was asked for")
 )
 
-// exchange is one request of ours. Its last three fields are its link's, under its mutex.
+// exchange is one request of ours. Its last four fields are its link's, under its mutex.
 type exchange struct {
 	rpc        mcp.RequestId
 	id, method string // id is the key of rpc
 	cancel     context.CancelCauseFunc
 	sent       bool  // the server has the request, or is about to
 	answered   bool  // its answer was read
+	givenUp    bool  // it is being cancelled alone
 	problem    error // why there will be none
 }
 
-// outcome is what a caller wants to know of its request beyond what mcp-go's client passes on. Only the requesting goroutine uses it.
+// outcome is what a caller wants to know of its request beyond what mcp-go's client passes on. Only the requesting goroutine uses its first two
+// fields; the others are its link's, under its mutex.
 type outcome struct {
 	answer  *transport.JSONRPCResponse
 	problem error
+
+	exchange *exchange // once it is registered
+	givenUp  bool      // it is not to be registered
 }
 
 type (
@@ -122,15 +128,16 @@ func (l *link) SendRequest(ctx context.Context, r transport.JSONRPCRequest) (*tr
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	ex := &exchange{rpc: r.ID, id: r.ID.String(), method: r.Method, cancel: cancel}
-	if !l.register(ex) {
-		return nil, errClosed
+	o, _ := ctx.Value(outcomeKey{}).(*outcome)
+	if err := l.register(ex, o); err != nil {
+		return nil, err
 	}
 	answer, err := l.inner.SendRequest(context.WithValue(ctx, exchangeKey{}, ex), r)
 	if err == nil {
 		err = l.check(r, answer)
 	}
 	problem := l.settle(ex, err)
-	if o, ok := ctx.Value(outcomeKey{}).(*outcome); ok {
+	if o != nil {
 		o.problem = problem
 		if err == nil {
 			o.answer = answer
@@ -166,14 +173,33 @@ func (l *link) check(r transport.JSONRPCRequest, answer *transport.JSONRPCRespon
 	return nil
 }
 
-func (l *link) register(ex *exchange) bool {
+// register counts a request in. The outcome may be nil.
+func (l *link) register(ex *exchange, o *outcome) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closing && ex.method == methodCall {
-		return false
+	switch {
+	case l.closing && ex.method == methodCall:
+		return errClosed
+	case o != nil && o.givenUp:
+		return errGivenUp
+	case o != nil:
+		o.exchange = ex
 	}
 	l.pending[ex.id] = ex
-	return true
+	return nil
+}
+
+// giveUp takes a request out of those in flight, and says whether its server must be told. It is nil when there is nothing to do: it
+// was answered, is not sent and will not be, or the connection is being closed and sees to it.
+func (l *link) giveUp(o *outcome) (ex *exchange, told bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	o.givenUp = true
+	if ex = o.exchange; ex == nil || ex.answered || l.closing {
+		return nil, false
+	}
+	ex.givenUp = true
+	return ex, ex.sent
 }
 
 // settle takes a finished request out and returns why it failed, if it is known better than err knows.
@@ -233,7 +259,7 @@ func (l *link) shut() []*exchange {
 	l.closing = true
 	var flying []*exchange
 	for ex := range maps.Values(l.pending) {
-		if ex.method == methodCall && ex.sent && !ex.answered {
+		if ex.method == methodCall && ex.sent && !ex.answered && !ex.givenUp {
 			flying = append(flying, ex)
 		}
 	}
