@@ -54,15 +54,6 @@ func (c *clock) resume() {
 	c.start()
 }
 
-// restart resumes, with the whole window anew if the clock is armed.
-func (c *clock) restart() {
-	watched := c.armed
-	c.resume()
-	if watched {
-		c.arm()
-	}
-}
-
 // current says whether an expiry belongs to the arming in force. A timer that fired while it was being stopped or re-armed does not.
 func (c *clock) current(generation int) bool {
 	return c.armed && c.generation == generation

@@ -104,7 +104,11 @@ func (r *Run) ToolBegins() { r.pauseInactivity() }
 func (r *Run) ToolEnds() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.inactivity.restart() // an ended run's is not armed
+	watched := r.inactivity.armed
+	r.inactivity.resume()
+	if watched && !r.ended {
+		r.inactivity.arm()
+	}
 }
 
 // Emit hands an event to the response. It blocks while the channel is full, and the inactivity clock pauses meanwhile: a slow reader is

@@ -61,5 +61,9 @@ func (w *Watch) Resume() {
 func (w *Watch) Restart() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.clock.restart()
+	watched := w.clock.armed
+	w.clock.resume()
+	if watched {
+		w.clock.arm()
+	}
 }

@@ -170,9 +170,9 @@ func (c *conn) sound() bool { return c.ctx.Err() == nil && c.link.idle() }
 func (c *conn) close(ctx context.Context, bound time.Duration, reason string) {
 	ctx, stop := context.WithTimeout(ctx, bound)
 	defer stop()
-	flying := c.link.shut()
+	flying, alone := c.link.shut()
 	if c.ctx.Err() == nil && (c.child != nil || !c.link.isModern()) {
-		c.cancel(ctx, bound/2, flying, reason)
+		c.cancel(ctx, bound/2, flying, reason, alone...)
 	}
 	c.fail(errClosed) // over HTTP this closes the response streams
 	if c.web != nil {
@@ -183,8 +183,8 @@ func (c *conn) close(ctx context.Context, bound time.Duration, reason string) {
 	c.wg.Wait()
 }
 
-// cancel sends a cancellation for each and waits until they are with the server.
-func (c *conn) cancel(ctx context.Context, bound time.Duration, flying []*exchange, reason string) {
+// cancel sends a cancellation for each and waits until they are with the server, and those that were sent alone as well.
+func (c *conn) cancel(ctx context.Context, bound time.Duration, flying []*exchange, reason string, alone ...<-chan struct{}) {
 	ctx, stop := context.WithTimeout(ctx, bound)
 	defer stop()
 	var all sync.WaitGroup
@@ -199,16 +199,21 @@ func (c *conn) cancel(ctx context.Context, bound time.Duration, flying []*exchan
 		})
 	}
 	all.Wait()
+	for _, told := range alone {
+		select {
+		case <-told:
+		case <-ctx.Done():
+		}
+	}
 }
 
-// giveUp cancels one call and ends the wait for its answer. What the connection's end cuts short, it cuts short too.
-func (c *conn) giveUp(o *outcome, bound time.Duration, reason string) {
-	ex, told := c.link.giveUp(o)
-	if ex == nil {
-		return
-	}
-	if told && (c.child != nil || !c.link.isModern()) {
-		c.cancel(c.ctx, bound, []*exchange{ex}, reason)
+// giveUp cancels one call, if its server has it, and ends the wait for its answer. What the connection's end cuts short, it cuts short too.
+func (c *conn) giveUp(ex *exchange, told chan<- struct{}, bound time.Duration, reason string) {
+	if told != nil {
+		if c.child != nil || !c.link.isModern() {
+			c.cancel(c.ctx, bound, []*exchange{ex}, reason)
+		}
+		close(told)
 	}
 	ex.cancel(errGivenUp) // over HTTP this closes the response stream
 }

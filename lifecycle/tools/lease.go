@@ -103,10 +103,14 @@ func (l *Lease) giveUp(c *conn, o *outcome, reason string) {
 	if l.over {
 		return
 	}
+	ex, told := c.link.giveUp(o)
+	if ex == nil {
+		return
+	}
 	c.wg.Add(1)
 	go func() {
 		defer c.wg.Done()
-		c.giveUp(o, l.pool.cleanupBound(), reason)
+		c.giveUp(ex, told, l.pool.cleanupBound(), reason)
 	}()
 }
 

@@ -70,6 +70,7 @@ type link struct {
 	version string
 	pending map[string]*exchange // by id
 	boxes   map[string]mailbox   // by progress token
+	alone   []<-chan struct{}    // closed when the server was told of a call that was given up alone
 	closing bool                 // no tools/call goes out any more
 	broken  bool                 // an answer failed to come: not fit for another run
 }
@@ -189,17 +190,21 @@ func (l *link) register(ex *exchange, o *outcome) error {
 	return nil
 }
 
-// giveUp takes a request out of those in flight, and says whether its server must be told. It is nil when there is nothing to do: it
-// was answered, is not sent and will not be, or the connection is being closed and sees to it.
-func (l *link) giveUp(o *outcome) (ex *exchange, told bool) {
+// giveUp takes a request out of those in flight. When its server has it, the channel is to be closed once it was told. The request is nil
+// when there is nothing to do: it was answered, is not sent and will not be, or the connection is being closed and sees to it.
+func (l *link) giveUp(o *outcome) (ex *exchange, told chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	o.givenUp = true
 	if ex = o.exchange; ex == nil || ex.answered || l.closing {
-		return nil, false
+		return nil, nil
 	}
 	ex.givenUp = true
-	return ex, ex.sent
+	if ex.sent {
+		told = make(chan struct{})
+		l.alone = append(l.alone, told)
+	}
+	return ex, told
 }
 
 // settle takes a finished request out and returns why it failed, if it is known better than err knows.
@@ -252,8 +257,9 @@ func (l *link) abort(ex *exchange, problem error) {
 	ex.cancel(l.spoil(ex, problem))
 }
 
-// shut lets no further call out and returns those that the server has and did not answer.
-func (l *link) shut() []*exchange {
+// shut lets no further call out and returns those that the server has and did not answer, and what is closed when it was told of those that
+// were given up alone.
+func (l *link) shut() ([]*exchange, []<-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closing = true
@@ -263,7 +269,7 @@ func (l *link) shut() []*exchange {
 			flying = append(flying, ex)
 		}
 	}
-	return flying
+	return flying, l.alone
 }
 
 // idle says whether nothing is in flight and every answer came so far.
