@@ -12,8 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/net/netutil"
-
 	"github.com/stallwright/stallwright/fakes/script"
 	"github.com/stallwright/stallwright/fakes/timeline"
 )
@@ -173,7 +171,7 @@ func (c *Collector) Serve(l net.Listener) error {
 	c.serving.Add(1)
 	c.mu.Unlock()
 	defer c.serving.Done()
-	err := server.Serve(netutil.LimitListener(l, cmp.Or(c.MaxConns, 256)))
+	err := server.Serve(limit(l, cmp.Or(c.MaxConns, 256)))
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -238,4 +239,40 @@ func TestCloseEndsWhatIsPlayed(t *testing.T) {
 func TestHostileSpansStayOnOneLine(t *testing.T) {
 	long := line(&tracepb.Span{Name: strings.Repeat("n", 5000), TraceId: bytes.Repeat([]byte{1}, 100)})
 	require.Equal(t, strings.Repeat("n", maxWord)+"… parent=- status=unset ending=- code=- trace=01010101 span=-", long)
+}
+
+func TestAResetIsOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t, Script{Programs: []Program{{Steps: []script.Step{fault.Reset{}}}}})
+		defer w.close()
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://collector.test"+Path, bytes.NewReader(export("x")))
+		require.NoError(t, err)
+		r.Header.Set("Content-Type", "application/x-protobuf")
+		_, err = w.client.Do(r)
+		require.ErrorIs(t, err, syscall.ECONNRESET)
+	})
+}
+
+func TestMoreConnectionsWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{t: t, fake: &Collector{MaxConns: 1}, tl: timeline.New(), served: make(chan error, 1)}
+		var network memnet.Network
+		l, err := network.Listen("collector.test:80")
+		require.NoError(t, err)
+		w.client = &http.Client{Transport: &http.Transport{DialContext: network.DialContext, DisableKeepAlives: true}}
+		require.NoError(t, w.fake.Open(&Session{Script: Script{Programs: []Program{{Steps: []script.Step{script.Pause{For: time.Minute}}}}}, Timeline: w.tl}))
+		go func() { w.served <- w.fake.Serve(l) }()
+		defer w.close()
+		first := make(chan struct{})
+		go func() {
+			defer close(first)
+			w.post(t.Context(), export("x"))
+		}()
+		synctest.Wait()
+		start := time.Now()
+		status, _ := w.post(t.Context(), export("x"))
+		require.Equal(t, 200, status)
+		require.Equal(t, time.Minute, time.Since(start))
+		<-first
+	})
 }
