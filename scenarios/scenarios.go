@@ -15,6 +15,7 @@ func All() []harness.Scenario {
 		runNothingAfterEnding(),
 		runEventsReachResponse(),
 		runIsolated(),
+		runIsolatedInACrowd(),
 		runSurvivesPanic(),
 		runSlowReaderIsAlone(),
 		firstChunkFires(),

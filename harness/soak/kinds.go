@@ -25,7 +25,7 @@ type kind struct {
 func windows() harness.Windows {
 	w := harness.Short()
 	w.FirstChunk, w.Inactivity, w.Stream, w.Connect = 5*time.Second, 4*time.Second, 14*time.Second, 10*time.Second
-	w.Cleanup, w.LastWrite, w.Shutdown = 2*time.Second, 2*time.Second, 5*time.Second
+	w.Cleanup, w.LastWrite, w.Shutdown = 2*time.Second, 5*time.Second, 5*time.Second
 	return w
 }
 

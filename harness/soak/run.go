@@ -3,6 +3,7 @@ package soak
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,9 +46,13 @@ func (r *run) provider(programs ...script.Program) {
 	r.must(r.soak.fake.Open(r.marker, &provider.Session{Script: programs, Timeline: r.events, Gates: r.gates}))
 }
 
-// call asks for the first tool of the n-th server.
+// call asks for the first tool of the n-th server, which plays what this run has told it, or else answers.
 func (r *run) call(n int) script.Step {
-	return script.Tool{ID: fmt.Sprintf("call_%d", n), Name: harness.ToolNames(n)[0], Args: []string{fmt.Sprintf(`{"trial":"[[sw:%s]]"}`, r.marker)}}
+	arguments := `{"city":"Oslo"}`
+	if slices.Contains(r.told, n) {
+		arguments = fmt.Sprintf(`{"trial":"[[sw:%s]]"}`, r.marker)
+	}
+	return script.Tool{ID: fmt.Sprintf("call_%d", n), Name: harness.ToolNames(n)[0], Args: []string{arguments}}
 }
 
 func (r *run) ask(stream bool) *caller.Request {

@@ -45,11 +45,17 @@ func overTCP(t *testing.T, baseURL string, edit func(c *Config)) (url string, s 
 	}
 	s, err := New(c)
 	require.NoError(t, err)
+	url, exited = listening(t, s)
+	return url, s, exited
+}
+
+// listening serves s on a loopback port.
+func listening(t testing.TB, s *Server) (url string, exited chan Exit) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	exited = make(chan Exit, 1)
 	go func() { exited <- s.Serve(l) }()
-	return "http://" + l.Addr().String() + "/v1/chat/completions", s, exited
+	return "http://" + l.Addr().String() + "/v1/chat/completions", exited
 }
 
 // endless says more than the network's buffers hold.
