@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/stallwright/stallwright/fakes/dialects"
+	"github.com/stallwright/stallwright/harness"
 	"github.com/stallwright/stallwright/harness/invariant"
 	"github.com/stallwright/stallwright/harness/specs"
 	"github.com/stallwright/stallwright/harness/verdict"
@@ -115,6 +116,9 @@ func TestScenariosAreWellFormed(t *testing.T) {
 			require.False(t, ids[c.ID()], "%s stands twice", c.ID())
 			ids[c.ID()] = true
 			require.True(t, c.Variant.Play != nil || s.Play != nil, "%s plays nothing", c.ID())
+			if c.Variant.Set.Approval != harness.NoApproval { // a server that somebody else started is not known to be set up so
+				require.Contains(t, c.Needs(), harness.Approvals, c.ID())
+			}
 			names := map[string]bool{}
 			require.NotEmpty(t, c.Checks(), c.ID())
 			for _, check := range c.Checks() {

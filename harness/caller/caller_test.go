@@ -219,3 +219,31 @@ func TestARefusedConnectionIsRecorded(t *testing.T) {
 	<-c.Ask(caller.Ask{Prompt: "hello"}).Ended()
 	require.Equal(t, []string{"refused unknown network none"}, kinds(c))
 }
+
+func TestAnAnswerWithoutContentIsRecordedInItsLane(t *testing.T) {
+	p := listen(t, func(conn *net.TCPConn, body string) {
+		io.WriteString(conn, "HTTP/1.1 204 No Content\r\n\r\n") //nolint:errcheck // a test
+	})
+	c := to(p)
+	c.Lane = "person"
+	r := c.Ask(caller.Ask{Name: "yes", Path: "/v1/approvals/x", Body: `{"approved":true}`})
+	<-r.Ended()
+	r.Abandon()
+	var got []string
+	for _, e := range c.Timeline.Events() {
+		require.Equal(t, "person", e.Lane)
+		got = append(got, e.Kind+" "+e.Detail)
+	}
+	require.Equal(t, []string{"ask POST /v1/approvals/x, 17 bytes", "status 204 ", "end complete"}, got)
+}
+
+func TestAbandonSaysNothing(t *testing.T) {
+	p := listen(t, func(conn *net.TCPConn, body string) {
+		conn.Read(make([]byte, 1)) //nolint:errcheck // until the caller is gone
+	})
+	c := to(p)
+	r := c.Ask(caller.Ask{Body: "{}"})
+	c.Timeline.Await(time.Second, func(e timeline.Event) bool { return e.Kind == "ask" })
+	r.Abandon()
+	require.Len(t, c.Timeline.Events(), 1)
+}
