@@ -169,8 +169,9 @@ func TestParseErrors(t *testing.T) {
 		{"a value for a table", "agent = 'a'\n", []string{"c.toml:1:1: agent is a string, want a table"}},
 		{"tables of later versions, each told once", minimal + "[orchestration.artifacts]\n[[orchestration.coordinator_vector_stores]]\n", []string{
 			"c.toml:7:16: [orchestration.artifacts] is not supported by this version",
+			"c.toml:8:17: [orchestration.coordinator_vector_stores] is not supported by this version",
 		}},
-		{"a later table in another form", "orchestration = { enabled = true }\n", []string{"c.toml:1:1: [orchestration] is not supported by this version"}},
+		{"a later table in another form", "orchestration = { artifacts = {} }\n", []string{"c.toml:1:19: [orchestration.artifacts] is not supported by this version"}},
 		{"missing variables, all of them", "[agent]\nname = '{{ env.A }}{{ env.B }}'\n[agent.llm]\nprovider = 'openai'\nmodel = 'm'\napi_key = '{{ env.C }}'\n", []string{
 			"c.toml:2:1: agent.name: environment variable A is not set",
 			"c.toml:2:1: agent.name: environment variable B is not set",

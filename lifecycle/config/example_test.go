@@ -50,7 +50,7 @@ func TestTheExampleShowsTheDefaults(t *testing.T) {
 	require.NoError(t, err)
 	shown, err := Parse("agent.example.toml", optional.ReplaceAll(text, []byte("$1")), from(nil))
 	require.NoError(t, err)
-	shown.Agent.Alias, shown.MCP.Servers = "", nil // they have none
+	shown.Agent.Alias, shown.MCP.Servers, shown.HITL, shown.Orchestration = "", nil, HITL{}, Orchestration{} // they have none
 	require.Equal(t, plain, shown)
 }
 
