@@ -170,9 +170,11 @@ func (c *conn) sound() bool { return c.ctx.Err() == nil && c.link.idle() }
 func (c *conn) close(ctx context.Context, bound time.Duration, reason string) {
 	ctx, stop := context.WithTimeout(ctx, bound)
 	defer stop()
-	flying, alone := c.link.shut()
+	flying := c.link.shut()
 	if c.ctx.Err() == nil && (c.child != nil || !c.link.isModern()) {
-		c.cancel(ctx, bound/2, flying, reason, alone...)
+		half := time.Now().Add(bound / 2)
+		c.cancel(ctx, bound/2, flying, reason)
+		heard(ctx, half, c.link.givenUp())
 	}
 	c.fail(errClosed) // over HTTP this closes the response streams
 	if c.web != nil {
@@ -183,8 +185,8 @@ func (c *conn) close(ctx context.Context, bound time.Duration, reason string) {
 	c.wg.Wait()
 }
 
-// cancel sends a cancellation for each and waits until they are with the server, and those that were sent alone as well.
-func (c *conn) cancel(ctx context.Context, bound time.Duration, flying []*exchange, reason string, alone ...<-chan struct{}) {
+// cancel sends a cancellation for each and waits until they are with the server.
+func (c *conn) cancel(ctx context.Context, bound time.Duration, flying []*exchange, reason string) {
 	ctx, stop := context.WithTimeout(ctx, bound)
 	defer stop()
 	var all sync.WaitGroup
@@ -199,7 +201,13 @@ func (c *conn) cancel(ctx context.Context, bound time.Duration, flying []*exchan
 		})
 	}
 	all.Wait()
-	for _, told := range alone {
+}
+
+// heard waits until cancellations that were sent before are with the server too.
+func heard(ctx context.Context, until time.Time, cancellations []<-chan struct{}) {
+	ctx, stop := context.WithDeadline(ctx, until)
+	defer stop()
+	for _, told := range cancellations {
 		select {
 		case <-told:
 		case <-ctx.Done():

@@ -257,9 +257,15 @@ func (l *link) abort(ex *exchange, problem error) {
 	ex.cancel(l.spoil(ex, problem))
 }
 
-// shut lets no further call out and returns those that the server has and did not answer, and what is closed when it was told of those that
-// were given up alone.
-func (l *link) shut() ([]*exchange, []<-chan struct{}) {
+// givenUp is what is closed when the server was told of the calls that were given up alone, all of them once the link is shut.
+func (l *link) givenUp() []<-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.alone
+}
+
+// shut lets no further call out and returns those that the server has and did not answer, but those that were given up alone.
+func (l *link) shut() []*exchange {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closing = true
@@ -269,7 +275,7 @@ func (l *link) shut() ([]*exchange, []<-chan struct{}) {
 			flying = append(flying, ex)
 		}
 	}
-	return flying, l.alone
+	return flying
 }
 
 // idle says whether nothing is in flight and every answer came so far.
