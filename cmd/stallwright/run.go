@@ -111,10 +111,12 @@ func (c *cli) runCommand() *cobra.Command {
 			"  stallwright run --url http://127.0.0.1:8080 --window first-chunk=5s --report junit",
 		ValidArgsFunction: c.complete,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			watch := c.watchSignals(cmd)
+			defer watch.finish()
 			if err := c.readEnvironment(cmd); err != nil {
 				return err
 			}
-			return c.runVerb(cmd, f, args)
+			return c.runVerb(cmd, watch, f, args)
 		},
 	}
 	f.register(cmd)
@@ -317,7 +319,12 @@ func isLoopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-func (c *cli) runVerb(cmd *cobra.Command, f runFlags, patterns []string) error {
+// watchSignals begins the watch over what stops a verb that plays cases.
+func (c *cli) watchSignals(cmd *cobra.Command) *signals {
+	return watchSignals(cmd.Context(), func(line string) { c.say("", line) })
+}
+
+func (c *cli) runVerb(cmd *cobra.Command, watch *signals, f runFlags, patterns []string) error {
 	p, err := f.plan(cmd.Flags().Changed)
 	if err != nil {
 		return err
@@ -352,12 +359,12 @@ func (c *cli) runVerb(cmd *cobra.Command, f runFlags, patterns []string) error {
 			c.say("stallwright: note: ", "no scenario covers "+text+" yet: nothing is shown of it")
 		}
 	}
-	return own.playChosen(cmd, f, p, chosen, patterns, from)
+	return own.playChosen(cmd, watch, f, p, chosen, patterns, from)
 }
 
 // playChosen plays cases of the library, reports, and ends with the exit code. The words are what they were chosen by;
 // the files are those that they were read from, by case.
-func (c *cli) playChosen(cmd *cobra.Command, f runFlags, p plan, chosen []harness.Case, words []string, files map[string]string) error {
+func (c *cli) playChosen(cmd *cobra.Command, watch *signals, f runFlags, p plan, chosen []harness.Case, words []string, files map[string]string) error {
 	out, err := c.library.leaveOut(f.skip)
 	if err != nil {
 		return err
@@ -386,7 +393,7 @@ func (c *cli) playChosen(cmd *cobra.Command, f runFlags, p plan, chosen []harnes
 	if err != nil {
 		return internal(err)
 	}
-	return ended(s.play(cmd.Context(), player))
+	return ended(s.play(watch, player))
 }
 
 func nothingLeft(patterns []string, chosen int) string {

@@ -80,14 +80,11 @@ type crash struct {
 func (c crash) Error() string { return fmt.Sprintf("stallwright broke: %v", c.value) }
 
 // play plays the jobs, writes the reports and returns the exit code.
-func (s *session) play(ctx context.Context, player harness.Player) int {
-	ctx, s.cancel = context.WithCancelCause(ctx)
-	defer s.cancel(nil)
+func (s *session) play(watch *signals, player harness.Player) int {
+	ctx := watch.ctx
+	s.cancel = watch.cancel
 	s.progress = s.newProgress()
-	killed, finish := watchSignals(s.cancel, func() {
-		s.progress.say("stopping: what is under way finishes; a second signal kills it")
-	})
-	defer finish()
+	watch.tell(s.progress.say)
 	if s.flags.timeout > 0 {
 		limit := time.AfterFunc(s.flags.timeout, func() { s.cancel(stop{"timeout"}) })
 		defer limit.Stop()
@@ -111,7 +108,7 @@ func (s *session) play(ctx context.Context, player harness.Player) int {
 	var err error
 	select {
 	case err = <-done:
-	case <-killed:
+	case <-watch.killed:
 		killChildren()
 	}
 	s.mu.Lock()
