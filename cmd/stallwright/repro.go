@@ -75,6 +75,9 @@ func (c *cli) reproVerb(cmd *cobra.Command, watch *signals, f runFlags, files []
 		return &trouble{code: ending{empty: true}.code(), err: errors.New("nothing to play: " + strings.Join(apart, ", "))}
 	}
 	c.leftOut(apart)
+	if err := own.playable(p, nil, l.cases()); err != nil {
+		return err
+	}
 	return own.playChosen(cmd, watch, f, p, l.cases(), files, from)
 }
 
