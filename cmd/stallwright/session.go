@@ -253,6 +253,9 @@ func (s *session) conclude(cause, err error) int {
 		e.broke = true
 		s.cli.complain(fmt.Errorf("%s of %d had no result", plural(left, "case"), len(s.jobs)), "please report it")
 	}
+	if s.run.Stopped == "" && s.nothingJudged() {
+		s.cli.say("stallwright: note: ", "nothing was shown: every case was skipped; -v says why of each")
+	}
 	l := s.cli.library
 	r := reports.New(s.run, l.guarantees, l.covered(), s.results)
 	if !errors.Is(err, errCanary) { // the canary shows nothing of a server but that it is not the right one
@@ -271,6 +274,21 @@ func (s *session) conclude(cause, err error) int {
 		s.cli.complain(fmt.Errorf("standard output: %w", err), "")
 	}
 	return e.code()
+}
+
+// nothingJudged reports whether every case but the canary's was skipped: that ends as a pass does, and is none.
+func (s *session) nothingJudged() bool {
+	skipped := 0
+	for _, r := range s.results {
+		switch {
+		case s.cli.library.isCanary(r.Case):
+		case r.Verdict != verdict.Skip:
+			return false
+		default:
+			skipped++
+		}
+	}
+	return skipped > 0
 }
 
 // canaryTrouble says that an attached server did not answer the plain request, and what that usually means.
