@@ -42,6 +42,14 @@ func (t Tooling) Servers() []Tooling {
 	return out
 }
 
+// Begins says whether the servers of t begin with those of needs. A server under test that has t can then play a case that needs
+// fewer: the further ones behave well and nobody calls their tools. Which tools one lists depends on its place, so that another order
+// will not do.
+func (t Tooling) Begins(needs Tooling) bool {
+	has, want := t.Servers(), needs.Servers()
+	return len(want) <= len(has) && slices.Equal(want, has[:len(want)])
+}
+
 // Revision is the protocol revision that a server of this transport speaks.
 func (t Tooling) Revision() string {
 	switch t {

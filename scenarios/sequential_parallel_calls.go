@@ -3,7 +3,6 @@ package scenarios
 import (
 	"bytes"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/stallwright/stallwright/fakes/mcp"
@@ -49,7 +48,6 @@ func sequentialParallelCalls() harness.Scenario {
 		ID:       "sequential/parallel-calls",
 		Claim:    "the tool calls that a model asks for in one turn are announced, executed and finished one after another, in its order",
 		Needs:    []harness.Feature{harness.Streaming},
-		Dialects: chat()[:1],
 		Anywhere: true,
 		Variants: variants,
 	}
@@ -80,11 +78,11 @@ func (m measured) Judge(h expect.History) expect.Judgement {
 	if p.Answer == overlap.Unknown {
 		v = verdict.Inconclusive
 	}
-	found := append([]string{p.String()}, p.Draw(drawn)...)
+	drawing := p.Draw(drawn)
 	for _, b := range p.Breaks() {
-		found = append(found, "a FIFO would break: "+b)
+		drawing = append(drawing, "a FIFO would break: "+b)
 	}
-	return expect.Judgement{Verdict: v, Evidence: verdict.Evidence{Kind: verdict.Value, At: h.End, Expected: m.String(), Found: strings.Join(found, "\n")}}
+	return expect.Judgement{Verdict: v, Evidence: verdict.Evidence{Kind: verdict.Value, At: h.End, Expected: m.String(), Found: p.String(), Drawing: drawing}}
 }
 
 func (m measured) String() string {
@@ -106,4 +104,4 @@ func (o oneByOne) Judge(h expect.History) expect.Judgement {
 	return expect.Judgement{Verdict: verdict.Fail, Evidence: ev}
 }
 
-func (o oneByOne) String() string { return "sequential, every id right" }
+func (o oneByOne) String() string { return "sequential, no id wrong" }

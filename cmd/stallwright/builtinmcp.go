@@ -31,7 +31,7 @@ func mcpScripts() []namedMCP {
 	return []namedMCP{
 		plays("ready", "behaves well, with the ready tools", mcp.Script{}),
 
-		asked("silent-initialize", "never answers initialize", "initialize", fault.Stall{}),
+		asked("silent-initialize", "never answers initialize, which clients that ask server/discover first do not send", "initialize", fault.Stall{}),
 		asked("silent-list", "never answers tools/list", "tools/list", fault.Stall{}),
 		asked("slow-list", "answers tools/list after 20 s", "tools/list", script.Pause{For: 20 * time.Second}, mcp.Result{}),
 

@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/stallwright/stallwright/fakes/admin"
 	"github.com/stallwright/stallwright/fakes/dialects"
@@ -50,6 +51,9 @@ func (c *cli) fakeProviderCommand() *cobra.Command {
 			"  stallwright fake provider --tls\n  stallwright fake provider --list",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := listsAlone(cmd); err != nil {
+				return err
+			}
 			if listNames {
 				var rows [][]string
 				for _, s := range builtinScripts() {
@@ -130,6 +134,19 @@ func (c *cli) fakeProvider(ctx context.Context, addr string, remote bool, secure
 		return internal(err)
 	}
 	return nil
+}
+
+// listsAlone refuses what stands beside --list: no fake runs that it could be about.
+func listsAlone(cmd *cobra.Command) (err error) {
+	if !cmd.Flags().Changed("list") {
+		return nil
+	}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if f.Name != "list" && err == nil {
+			err = misuse("leave one of them out", "--list runs no fake that --%s could be about", f.Name)
+		}
+	})
+	return err
 }
 
 // listenAddress is what --listen says. Without remote it must be of this machine.

@@ -40,6 +40,9 @@ func (c *cli) fakeMCPCommand() *cobra.Command {
 			"  stallwright fake mcp --list",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := listsAlone(cmd); err != nil {
+				return err
+			}
 			return c.fakeMCP(cmd.Context(), f, cmd.Flags().Changed("listen"))
 		},
 	}

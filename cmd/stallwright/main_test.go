@@ -8,7 +8,9 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -57,6 +59,15 @@ func newStub() *cli {
 	c.library = stubLibrary()
 	c.player = func(c *cli, _ plan) (harness.Player, error) {
 		return &stubPlayer{library: c.library, verdicts: os.Getenv("STUB"), mood: os.Getenv("STUB_PLAYER")}, nil
+	}
+	if os.Getenv("STUB_START") == "wait" { // for a signal, before anything is chosen
+		received := make(chan os.Signal, 1)
+		signal.Notify(received, syscall.SIGINT, syscall.SIGTERM)
+		c.environ = func() []string {
+			fmt.Fprintln(os.Stderr, "starting up")
+			<-received
+			return os.Environ()
+		}
 	}
 	return c
 }

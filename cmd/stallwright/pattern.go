@@ -86,6 +86,11 @@ func (l library) unknown(patterns []string) error {
 		if !l.look(compile(text)).none() {
 			continue
 		}
+		if about := l.onOthers(compile(text)); about != nil {
+			errs = append(errs, fmt.Errorf("%q is about other dialects of the provider than %s: %s", text, and(l.dialects), and(about)))
+			hints = append(hints, fmt.Sprintf("for %q give --dialect %s", text, about[0]))
+			continue
+		}
 		errs = append(errs, fmt.Errorf("%q matches no guarantee, scenario, case, check or area", text))
 		words := l.words()
 		if strings.Contains(text, "::") {
@@ -104,6 +109,18 @@ func (l library) unknown(patterns []string) error {
 		_, hints[0], _ = strings.Cut(hints[0], "\" ")
 	}
 	return &trouble{exitUsage, errors.Join(errs...), strings.Join(hints, "\n")}
+}
+
+// onOthers are the dialects on which p names cases when it names none on the library's own, or nil.
+func (l library) onOthers(p pattern) []string {
+	var out []string
+	for _, d := range allDialects() {
+		l.dialects = []string{d}
+		if !l.look(p).none() {
+			out = append(out, d)
+		}
+	}
+	return out
 }
 
 // choose returns the cases that the patterns select, in the library's order; no pattern selects all.

@@ -21,7 +21,7 @@ func (c *cli) newPlayer(p plan) (harness.Player, error) {
 	if p.attached() {
 		return &process.Pool{
 			Wait:   attachWait,
-			Target: harness.Target{Name: p.url, Features: claims(), URL: p.url}, Find: c.library.finder(),
+			Target: harness.Target{Name: p.url, Features: claimed(p.claims), URL: p.url}, Find: c.library.finder(),
 			Listen: p.listen, Tools: p.tools, ToolsListen: p.toolsListen, Windows: &p.windows, AllowRemote: p.allowRemote,
 		}, nil
 	}
@@ -38,13 +38,4 @@ func (c *cli) newPlayer(p plan) (harness.Player, error) {
 		Target: reference.Executing(executable, p.execution), Find: c.library.finder(), Instances: p.jobs,
 		Child: []string{executable, "fake", "mcp", "--stdio", "--control"},
 	}, nil
-}
-
-// claims are what a server that runs already is taken to offer. What only a server started by us can be shown stands
-// among them, so that it counts as unavailable and not as declined; aura.* events are off unless a server is told.
-func claims() []harness.Feature {
-	return []harness.Feature{
-		harness.Streaming, harness.NonStreaming, harness.ErrorFrames, harness.Signals, harness.LogFields, harness.Goroutines,
-		harness.Files, harness.Sockets, harness.Children,
-	}
 }

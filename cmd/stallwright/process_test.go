@@ -105,6 +105,32 @@ func TestSignalsStopARun(t *testing.T) {
 	}
 }
 
+func TestSignalsInTheStartUpLeaveAReport(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "case.yaml")
+	require.NoError(t, os.WriteFile(file, []byte("case: run/two-chunks\nabout: Two chunks arrive.\nclient: [ask: hello]\nexpect: [happens: client ask]\n"), 0o600))
+	for _, verb := range [][]string{{"run"}, {"repro", file}} {
+		for _, tc := range []struct {
+			signal syscall.Signal
+			want   int
+			why    string
+		}{{syscall.SIGINT, 130, "SIGINT"}, {syscall.SIGTERM, 143, "SIGTERM"}} {
+			t.Run(verb[0]+" "+tc.why, func(t *testing.T) {
+				p := start(t, []string{"STUB_START=wait"}, "stub", append(verb, "--report", "json", "--report", "junit")...)
+				p.await(p.stderr, "starting up")
+				require.NoError(t, p.cmd.Process.Signal(tc.signal))
+				code, stdout, stderr := p.end()
+				require.Equal(t, tc.want, code, stderr)
+				require.Contains(t, stdout, "stopped: "+tc.why)
+				require.Contains(t, stderr, "stopping: what is under way finishes")
+				written, err := os.ReadFile(filepath.Join(p.cmd.Dir, "stallwright-results.json"))
+				require.NoError(t, err)
+				require.Contains(t, string(written), `"stopped": "`+tc.why+`"`)
+				require.FileExists(t, filepath.Join(p.cmd.Dir, "stallwright-junit.xml"))
+			})
+		}
+	}
+}
+
 func TestServe(t *testing.T) {
 	config := filepath.Join(t.TempDir(), "agent.toml")
 	require.NoError(t, os.WriteFile(config, []byte("[agent]\nname = \"demo\"\n[agent.llm]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:1/v1\"\n"), 0o600))

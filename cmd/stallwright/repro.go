@@ -39,17 +39,19 @@ func (c *cli) reproCommand() *cobra.Command {
 		if err := someFiles(cmd, files); err != nil {
 			return err
 		}
+		watch := c.watchSignals(cmd)
+		defer watch.finish()
 		if err := c.readEnvironment(cmd); err != nil {
 			return err
 		}
-		return c.reproVerb(cmd, f, files)
+		return c.reproVerb(cmd, watch, f, files)
 	}
 	f.register(cmd)
 	cmd.Flags().BoolVar(&schema, "schema", false, "print the JSON Schema of case files, and play nothing")
 	return cmd
 }
 
-func (c *cli) reproVerb(cmd *cobra.Command, f runFlags, files []string) error {
+func (c *cli) reproVerb(cmd *cobra.Command, watch *signals, f runFlags, files []string) error {
 	p, err := f.plan(cmd.Flags().Changed)
 	if err != nil {
 		return err
@@ -73,7 +75,10 @@ func (c *cli) reproVerb(cmd *cobra.Command, f runFlags, files []string) error {
 		return &trouble{code: ending{empty: true}.code(), err: errors.New("nothing to play: " + strings.Join(apart, ", "))}
 	}
 	c.leftOut(apart)
-	return own.playChosen(cmd, f, p, l.cases(), files, from)
+	if err := own.playable(p, nil, l.cases()); err != nil {
+		return err
+	}
+	return own.playChosen(cmd, watch, f, p, l.cases(), files, from)
 }
 
 // apart says, as sentences and in the order of the library, which of its cases from files are about none of its dialects.

@@ -45,6 +45,7 @@ type runFlags struct {
 	listen       string
 	tools        string
 	toolsListen  string
+	claim        []string
 	windows      harness.Windows
 	windowsGiven []string
 	allowRemote  string
@@ -62,6 +63,7 @@ type plan struct {
 	listen      string // where the fake provider listens for a server that runs already
 	tools       harness.Tooling
 	toolsListen string
+	claims      []harness.Feature // of a server that runs already, besides the usual
 	windows     harness.Windows
 	files       []string // the case files that the library was read from
 	dialects    []string // that cases are played on; those of the library when nil
@@ -84,7 +86,7 @@ const mostRepeats = 10_000
 
 const (
 	defaultListen = "127.0.0.1:4010"
-	defaultTools  = "127.0.0.1:4011"
+	defaultTools  = process.DefaultTools
 )
 
 // usualFlags are the flags of a verb that plays cases, when none is given.
@@ -111,10 +113,12 @@ func (c *cli) runCommand() *cobra.Command {
 			"  stallwright run --url http://127.0.0.1:8080 --window first-chunk=5s --report junit",
 		ValidArgsFunction: c.complete,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			watch := c.watchSignals(cmd)
+			defer watch.finish()
 			if err := c.readEnvironment(cmd); err != nil {
 				return err
 			}
-			return c.runVerb(cmd, f, args)
+			return c.runVerb(cmd, watch, f, args)
 		},
 	}
 	f.register(cmd)
@@ -141,6 +145,7 @@ func (f *runFlags) register(cmd *cobra.Command) {
 	fs.StringVar(&f.listen, "provider-listen", defaultListen, "where the fake provider listens for an attached server")
 	fs.StringVar(&f.tools, "tools", "", "the fake MCP servers that the attached server has: http, modern or sse, several joined by +")
 	fs.StringVar(&f.toolsListen, "tools-listen", defaultTools, "where the first of them listens; each other one port higher")
+	fs.Var(list{values: &f.claim}, "claim", "a feature that the attached server claims and is held to: "+or(claimable())+"; may be repeated")
 	fs.Var(windows{&f.windows, &f.windowsGiven}, "window", "NAME=DURATION: a clock of the attached server; may be repeated (default those of production)")
 	fs.StringVar(&f.allowRemote, "allow-remote", "", "the one host beside this machine that --url may name")
 	fs.Var(list{values: &f.reports}, "report", "junit or json, and =PATH: a report besides; may be repeated")
@@ -156,6 +161,7 @@ func (f *runFlags) register(cmd *cobra.Command) {
 			cmd.RegisterFlagCompletionFunc(flag.Name, cobra.FixedCompletions(c.words, cobra.ShellCompDirectiveNoFileComp))
 		}
 	})
+	cmd.RegisterFlagCompletionFunc("claim", cobra.FixedCompletions(claimable(), cobra.ShellCompDirectiveNoFileComp))
 	cmd.RegisterFlagCompletionFunc("dialect", cobra.FixedCompletions(allDialects(), cobra.ShellCompDirectiveNoFileComp))
 	cmd.RegisterFlagCompletionFunc("report", cobra.FixedCompletions([]string{"junit", "json"}, cobra.ShellCompDirectiveNoFileComp))
 }
@@ -187,13 +193,22 @@ func (f *runFlags) plan(changed func(flag string) bool) (plan, error) {
 		return plan{}, misuse("leave --time out", "a server at a URL cannot be played in virtual time")
 	}
 	if f.url == "" {
-		for _, flag := range []string{"provider-listen", "window", "allow-remote", "tools", "tools-listen"} {
+		for _, flag := range []string{"provider-listen", "window", "allow-remote", "tools", "tools-listen", "claim"} {
 			if changed(flag) {
 				return plan{}, misuse("name it with --url", "--%s is about a server that already runs", flag)
 			}
 		}
 	} else {
+		if changed("tool-execution") {
+			return plan{}, misuse("leave it out; how a server executes tool calls is asked of it with `run sequential`", "--tool-execution is about the built-in server")
+		}
+		if changed("tools-listen") && f.tools == "" {
+			return plan{}, misuse("say which servers listen there with --tools", "--tools-listen is about the fake MCP servers, and there are none")
+		}
 		p.listen, p.toolsListen = f.listen, f.toolsListen
+		if p.claims, err = f.claims(); err != nil {
+			return plan{}, err
+		}
 		if p.tools, err = f.tooling(); err != nil {
 			return plan{}, err
 		}
@@ -308,7 +323,27 @@ func (f *runFlags) checkAddresses() error {
 	if err != nil {
 		return misuse("choose another with --provider-listen, and tell it to the server", "the fake provider cannot listen on %s: %v", f.listen, reason(err))
 	}
-	return l.Close()
+	defer l.Close()
+	return f.checkToolsAddresses()
+}
+
+// checkToolsAddresses listens where the fake MCP servers will: a wait for the server under test comes before that.
+func (f *runFlags) checkToolsAddresses() error {
+	host, port, _ := net.SplitHostPort(f.toolsListen) // tooling has looked at it
+	first, _ := strconv.Atoi(port)
+	n := len(harness.Tooling(f.tools).Servers())
+	if last := first + n - 1; first > 0 && last > 65535 {
+		return misuse(fmt.Sprintf("the first port may be %d", 65535-n+1), "--tools-listen %s leaves no port for %d servers, each one port higher", f.toolsListen, n)
+	}
+	for i := range n {
+		at := net.JoinHostPort(host, strconv.Itoa(min(first, 1)*(first+i)))
+		l, err := net.Listen("tcp", at)
+		if err != nil {
+			return misuse("choose another first address with --tools-listen, and tell it to the server", "the fake MCP server %s cannot listen on %s: %v", harness.ToolServerName(i), at, reason(err))
+		}
+		defer l.Close() // until all were tried
+	}
+	return nil
 }
 
 // isLoopback reports whether a host is this machine by its very name.
@@ -317,7 +352,12 @@ func isLoopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-func (c *cli) runVerb(cmd *cobra.Command, f runFlags, patterns []string) error {
+// watchSignals begins the watch over what stops a verb that plays cases.
+func (c *cli) watchSignals(cmd *cobra.Command) *signals {
+	return watchSignals(cmd.Context(), func(line string) { c.say("", line) })
+}
+
+func (c *cli) runVerb(cmd *cobra.Command, watch *signals, f runFlags, patterns []string) error {
 	p, err := f.plan(cmd.Flags().Changed)
 	if err != nil {
 		return err
@@ -352,12 +392,15 @@ func (c *cli) runVerb(cmd *cobra.Command, f runFlags, patterns []string) error {
 			c.say("stallwright: note: ", "no scenario covers "+text+" yet: nothing is shown of it")
 		}
 	}
-	return own.playChosen(cmd, f, p, chosen, patterns, from)
+	if err := own.playable(p, patterns, chosen); err != nil {
+		return err
+	}
+	return own.playChosen(cmd, watch, f, p, chosen, patterns, from)
 }
 
 // playChosen plays cases of the library, reports, and ends with the exit code. The words are what they were chosen by;
 // the files are those that they were read from, by case.
-func (c *cli) playChosen(cmd *cobra.Command, f runFlags, p plan, chosen []harness.Case, words []string, files map[string]string) error {
+func (c *cli) playChosen(cmd *cobra.Command, watch *signals, f runFlags, p plan, chosen []harness.Case, words []string, files map[string]string) error {
 	out, err := c.library.leaveOut(f.skip)
 	if err != nil {
 		return err
@@ -386,7 +429,7 @@ func (c *cli) playChosen(cmd *cobra.Command, f runFlags, p plan, chosen []harnes
 	if err != nil {
 		return internal(err)
 	}
-	return ended(s.play(cmd.Context(), player))
+	return ended(s.play(watch, player))
 }
 
 func nothingLeft(patterns []string, chosen int) string {
@@ -451,6 +494,9 @@ func (f *runFlags) attachedArgs() []string {
 	}
 	if f.toolsListen != defaultTools {
 		args = append(args, "--tools-listen", f.toolsListen)
+	}
+	for _, claim := range f.claim {
+		args = append(args, "--claim", claim)
 	}
 	for _, w := range f.windowsGiven {
 		args = append(args, "--window", w)

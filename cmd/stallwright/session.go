@@ -80,14 +80,11 @@ type crash struct {
 func (c crash) Error() string { return fmt.Sprintf("stallwright broke: %v", c.value) }
 
 // play plays the jobs, writes the reports and returns the exit code.
-func (s *session) play(ctx context.Context, player harness.Player) int {
-	ctx, s.cancel = context.WithCancelCause(ctx)
-	defer s.cancel(nil)
+func (s *session) play(watch *signals, player harness.Player) int {
+	ctx := watch.ctx
+	s.cancel = watch.cancel
 	s.progress = s.newProgress()
-	killed, finish := watchSignals(s.cancel, func() {
-		s.progress.say("stopping: what is under way finishes; a second signal kills it")
-	})
-	defer finish()
+	watch.tell(s.progress.say)
 	if s.flags.timeout > 0 {
 		limit := time.AfterFunc(s.flags.timeout, func() { s.cancel(stop{"timeout"}) })
 		defer limit.Stop()
@@ -111,7 +108,7 @@ func (s *session) play(ctx context.Context, player harness.Player) int {
 	var err error
 	select {
 	case err = <-done:
-	case <-killed:
+	case <-watch.killed:
 		killChildren()
 	}
 	s.mu.Lock()
@@ -256,6 +253,9 @@ func (s *session) conclude(cause, err error) int {
 		e.broke = true
 		s.cli.complain(fmt.Errorf("%s of %d had no result", plural(left, "case"), len(s.jobs)), "please report it")
 	}
+	if s.run.Stopped == "" && s.nothingJudged() {
+		s.cli.say("stallwright: note: ", "nothing was shown: every case was skipped; -v says why of each")
+	}
 	l := s.cli.library
 	r := reports.New(s.run, l.guarantees, l.covered(), s.results)
 	if !errors.Is(err, errCanary) { // the canary shows nothing of a server but that it is not the right one
@@ -274,6 +274,21 @@ func (s *session) conclude(cause, err error) int {
 		s.cli.complain(fmt.Errorf("standard output: %w", err), "")
 	}
 	return e.code()
+}
+
+// nothingJudged reports whether every case but the canary's was skipped: that ends as a pass does, and is none.
+func (s *session) nothingJudged() bool {
+	skipped := 0
+	for _, r := range s.results {
+		switch {
+		case s.cli.library.isCanary(r.Case):
+		case r.Verdict != verdict.Skip:
+			return false
+		default:
+			skipped++
+		}
+	}
+	return skipped > 0
 }
 
 // canaryTrouble says that an attached server did not answer the plain request, and what that usually means.

@@ -7,6 +7,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 )
 
@@ -15,33 +16,61 @@ type stop struct{ why string } // a signal's name, max-failures, timeout
 
 func (s stop) Error() string { return s.why }
 
-// watchSignals lets the first SIGINT or SIGTERM end a context with a stop as its cause, after first was told, and the
-// second close killed; a third does what it always does. Finish ends the watch.
-func watchSignals(cancel context.CancelCauseFunc, first func()) (killed <-chan struct{}, finish func()) {
-	signals := make(chan os.Signal, 2)
+// signals watches for what stops a run. It begins before anything else of the verb, so that a signal in the start-up ends in a
+// report like any other: choosing among thousands of cases takes its time.
+type signals struct {
+	ctx    context.Context // ends at the first signal, with a stop as its cause
+	cancel context.CancelCauseFunc
+	killed <-chan struct{} // closed at the second; a third does what it always does
+	finish func()          // ends the watch
+
+	mu  sync.Mutex
+	say func(line string)
+}
+
+// watchSignals begins the watch. Lines about it go to say until [signals.tell] names another.
+func watchSignals(parent context.Context, say func(line string)) *signals {
+	s := &signals{say: say}
+	s.ctx, s.cancel = context.WithCancelCause(parent)
+	received := make(chan os.Signal, 2)
 	// A terminal that closes stops a run as SIGTERM does. Output that nobody reads any more must not end the process
 	// before its servers are stopped: the write fails, and is told.
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	signal.Notify(received, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	signal.Ignore(syscall.SIGPIPE)
 	kill, done, quit := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	go func() { // ends at the second signal, or with finish
 		defer close(done)
-		defer signal.Stop(signals)
+		defer signal.Stop(received)
 		for n := 0; n < 2; n++ {
 			select {
-			case sig := <-signals:
+			case sig := <-received:
 				if n > 0 {
 					close(kill)
 					return
 				}
-				first()
-				cancel(stop{signalName(sig)})
+				s.first(sig)
 			case <-quit:
 				return
 			}
 		}
 	}()
-	return kill, func() { close(quit); <-done }
+	s.killed = kill
+	s.finish = func() { close(quit); <-done; s.cancel(nil) }
+	return s
+}
+
+func (s *signals) first(sig os.Signal) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.say("stopping: what is under way finishes; a second signal kills it")
+	s.cancel(stop{signalName(sig)})
+}
+
+// tell has the lines that come go elsewhere.
+func (s *signals) tell(say func(line string)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.say = say
 }
 
 func signalName(sig os.Signal) string {

@@ -10,6 +10,16 @@ import (
 	"github.com/stallwright/stallwright/fakes/mcp"
 )
 
+func TestAToolOfTheScriptReplacesAReadyOne(t *testing.T) {
+	f := mcp.File{Ready: []string{"add", "subtract"}, Script: withTools(mcp.Tool{Name: "add", Description: "own"})}
+	require.NoError(t, f.Validate())
+	s := f.Play()
+	require.NoError(t, s.Validate())
+	require.Len(t, s.Tools, 2)
+	require.Equal(t, "own", s.Tools[0].Description)
+	require.Equal(t, "subtract", s.Tools[1].Name)
+}
+
 func TestReadyTools(t *testing.T) {
 	tests := []struct {
 		name, tool, arguments string

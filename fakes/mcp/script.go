@@ -37,7 +37,9 @@ type Program struct {
 	OnCancel OnCancel // when empty that of the manners, or Ignore when a step is AwaitCancel
 }
 
-// When chooses requests. A zero field fits every request, but for Method, which is then tools/call.
+// When chooses requests. A zero field fits every request, but for Method, which is then tools/call. A client that asks server/discover
+// first may never send initialize to a server that speaks [Modern]: a fault there strikes it only when the script's Revisions leave that
+// out, or in a program for server/discover.
 type When struct {
 	Method   string `yaml:"method,omitempty"`   // such as initialize, tools/list, notifications/cancelled, GET or DELETE; or AnyRequest
 	Tool     string `yaml:"tool,omitempty"`     // the tool that is called

@@ -32,6 +32,9 @@ func (s Script) Validate() error {
 		if t.Name == "" {
 			return fmt.Errorf("mcp: tool %d has no name", i+1)
 		}
+		if i == second(s.Tools) {
+			return fmt.Errorf("mcp: tool %d is a second %q, which no call would reach; a program for tools/list can answer with such a list", i+1, t.Name)
+		}
 		if t.Takes < 0 {
 			return fmt.Errorf("mcp: tool %q: takes %s: want 0 or more", t.Name, t.Takes)
 		}
@@ -57,6 +60,18 @@ func (s Script) Validate() error {
 		}
 	}
 	return nil
+}
+
+// second is the first of the tools, from 0, whose name one before it has, or -1.
+func second(tools []Tool) int {
+	names := map[string]bool{}
+	for i, t := range tools {
+		if names[t.Name] {
+			return i
+		}
+		names[t.Name] = true
+	}
+	return -1
 }
 
 // checker checks with the words of files.

@@ -20,6 +20,7 @@ func TestScriptsThatCannotBePlayed(t *testing.T) {
 	}{
 		{"a revision that there is not", mcp.Script{Revisions: []string{"2020-01-01"}}, `revision "2020-01-01"`},
 		{"a tool without a name", withTools(mcp.Tool{}), "tool 1 has no name"},
+		{"two tools of one name", withTools(mcp.Tool{Name: "x"}, mcp.Tool{Name: "y"}, mcp.Tool{Name: "x"}), `tool 3 is a second "x"`},
 		{"a schema that is no JSON", withTools(mcp.Tool{Name: "x", Schema: "{"}), `tool "x": schema is "{": want JSON`},
 		{"time that runs backwards", withTools(mcp.Tool{Name: "x", Takes: -time.Second}), `tool "x": takes -1s: want 0 or more`},
 		{"no steps", program(), "program 1 has no steps"},

@@ -72,7 +72,7 @@ func mappings() map[string]word {
 			"steps":     says("what is done, in this order"),
 		}},
 		"WHEN": {About: "Chooses requests. What is left out fits every request, but for the method, which is then tools/call.", Keys: keys{
-			"method":   says("such as initialize, tools/list, notifications/cancelled, GET or DELETE; * is any request"),
+			"method":   says("such as initialize, tools/list, notifications/cancelled, GET or DELETE; * is any request. A client that asks server/discover first may never send initialize: leave revision 2026-07-28 out of revisions, or have a program for server/discover too"),
 			"tool":     says("the tool that is called"),
 			"contains": says("the parameters have this text"),
 			"request":  says("the so-many-th request of the session, from 1"),

@@ -75,10 +75,27 @@ func Decode(doc *script.Document, n ast.Node) File {
 	}
 	if doc.Problems() == before {
 		if err := f.Validate(); err != nil {
+			if i := second(f.Script.Tools); i >= 0 {
+				n = toolAt(n, i)
+			}
 			doc.Fail(n, f.hint(), "%s", strings.TrimPrefix(err.Error(), "mcp: "))
 		}
 	}
 	return f
+}
+
+// toolAt is the node of the i-th of a file's tools, from 0, or the file's when it is not written out there.
+func toolAt(file ast.Node, i int) ast.Node {
+	m, ok := file.(*ast.MappingNode)
+	if !ok {
+		return file
+	}
+	for _, v := range m.Values {
+		if tools, ok := v.Value.(*ast.SequenceNode); ok && v.Key.String() == "tools" && i < len(tools.Values) {
+			return tools.Values[i]
+		}
+	}
+	return file
 }
 
 // YAML is the file as [Parse] reads it. It is an error when the file is invalid, or has what YAML cannot say: a tool
@@ -105,12 +122,13 @@ func (f File) YAML() ([]byte, error) {
 // Schema is the JSON Schema of script files (draft 2020-12), for editors.
 func Schema() []byte { return language().Schema("stallwright MCP script") }
 
-// Play is the script with the ready tools behind its own.
+// Play is the script with the ready tools behind its own, but for those whose names its own have.
 func (f File) Play() Script {
 	s := f.Script
 	s.Tools = slices.Clone(s.Tools)
 	for _, t := range ReadyTools() {
-		if slices.Contains(f.Ready, t.Name) || slices.Contains(f.Ready, allReady) {
+		own := slices.ContainsFunc(f.Script.Tools, func(o Tool) bool { return o.Name == t.Name })
+		if !own && (slices.Contains(f.Ready, t.Name) || slices.Contains(f.Ready, allReady)) {
 			s.Tools = append(s.Tools, t)
 		}
 	}

@@ -37,6 +37,8 @@ type Call struct {
 	Started   time.Duration // its request reached the MCP server
 	Ended     time.Duration // its result left the MCP server
 	Told      time.Duration // the model was told of it
+	// Its result was seen to be told to the client, and to the model, under the id of one of the calls.
+	ToClient, ToModel bool
 }
 
 // Picture is what was seen of the calls of one turn.
@@ -128,7 +130,7 @@ func (p *Picture) shown(e timeline.Event) {
 			Result string `json:"result"`
 		}
 		if json.Unmarshal([]byte(data), &of) == nil {
-			p.match("the client was told the end of", of.ID, of.Result)
+			p.match("the client was told the end of", of.ID, of.Result, func(c *Call) { c.ToClient = true })
 		}
 	}
 }
@@ -140,13 +142,17 @@ func (p *Picture) told(e timeline.Event) {
 			p.Calls[i].Told = e.At
 		}
 	}
-	p.match("the model was told the result of", id, text)
+	p.match("the model was told the result of", id, text, func(c *Call) { c.ToModel = true })
 }
 
-// match notes a result that comes under another call's id.
-func (p *Picture) match(who, id, text string) {
-	for i, c := range p.Calls {
-		if strings.Contains(text, Done(c.Key)) && strings.HasPrefix(id, "call_") && id != ID(i+1) {
+// match marks the call whose result comes under an id of ours, and notes when that is another call's.
+func (p *Picture) match(who, id, text string, mark func(*Call)) {
+	for i := range p.Calls {
+		if !strings.Contains(text, Done(p.Calls[i].Key)) || !strings.HasPrefix(id, "call_") {
+			continue
+		}
+		mark(&p.Calls[i])
+		if id != ID(i+1) {
 			p.Wrong = append(p.Wrong, fmt.Sprintf("%s %s under the id %s", who, ID(i+1), id))
 		}
 	}
@@ -260,5 +266,31 @@ func (p Picture) String() string {
 	if len(p.Wrong) > 0 {
 		return words + fmt.Sprintf(", %d told under the wrong id", len(p.Wrong))
 	}
-	return words + ", every id right"
+	return words + ", " + p.ids()
+}
+
+// ids says of the ids, none of which was seen to be wrong, how much that shows: a server that tells its client nothing of tool
+// calls may well mistake one for another.
+func (p Picture) ids() string {
+	client, model := 0, 0
+	for _, c := range p.Calls {
+		if c.ToClient {
+			client++
+		}
+		if c.ToModel {
+			model++
+		}
+	}
+	switch n := len(p.Calls); {
+	case client == n && model == n:
+		return "every id right"
+	case client == 0 && model == n:
+		return "ids: only the results sent to the model were seen"
+	case client == n && model == 0:
+		return "ids: only what the client was told was seen"
+	case client == 0 && model == 0:
+		return "ids: none were seen"
+	default:
+		return fmt.Sprintf("ids: the client was told of %d of %d calls, the model of %d", client, n, model)
+	}
 }

@@ -37,11 +37,14 @@ func TestAnswers(t *testing.T) {
 		want   string
 		breaks int
 	}{
-		{"one after another", []timeline.Event{announced(1, 0), started(1, 0), ended(1, 3), announced(2, 3), started(2, 3), ended(2, 5), told(1, 1, 5), told(2, 2, 5)}, "sequential, every id right", 0},
-		{"one after another, and nothing is announced", []timeline.Event{started(1, 0), ended(1, 3), started(2, 3), ended(2, 5)}, "sequential, every id right", 0},
-		{"all announced first", []timeline.Event{announced(1, 0), announced(2, 0), started(1, 0), ended(1, 3), started(2, 3), ended(2, 5)}, "batched, every id right", 1},
-		{"together", []timeline.Event{announced(1, 0), announced(2, 0), started(1, 0), started(2, 0), ended(2, 3), ended(1, 5)}, "concurrent, at most 2 at once, every id right", 2},
-		{"in another order", []timeline.Event{started(2, 0), ended(2, 3), started(1, 3), ended(1, 5)}, "unordered, every id right", 2},
+		{"one after another", []timeline.Event{announced(1, 0), started(1, 0), ended(1, 3), announced(2, 3), started(2, 3), ended(2, 5), told(1, 1, 5), told(2, 2, 5)}, "sequential, ids: only the results sent to the model were seen", 0},
+		{"one after another, and nothing is announced", []timeline.Event{started(1, 0), ended(1, 3), started(2, 3), ended(2, 5)}, "sequential, ids: none were seen", 0},
+		{"all announced first", []timeline.Event{announced(1, 0), announced(2, 0), started(1, 0), ended(1, 3), started(2, 3), ended(2, 5)}, "batched, ids: none were seen", 1},
+		{"together", []timeline.Event{announced(1, 0), announced(2, 0), started(1, 0), started(2, 0), ended(2, 3), ended(1, 5)}, "concurrent, at most 2 at once, ids: none were seen", 2},
+		{"in another order", []timeline.Event{started(2, 0), ended(2, 3), started(1, 3), ended(1, 5)}, "unordered, ids: none were seen", 2},
+		{"client and model are told", []timeline.Event{started(1, 0), ended(1, 3), completed(1, 1, 3), started(2, 3), ended(2, 5), completed(2, 2, 5), told(1, 1, 5), told(2, 2, 5)}, "sequential, every id right", 0},
+		{"the client alone is told", []timeline.Event{started(1, 0), ended(1, 3), completed(1, 1, 3), started(2, 3), ended(2, 5), completed(2, 2, 5)}, "sequential, ids: only what the client was told was seen", 0},
+		{"the client is told of one call twice", []timeline.Event{started(1, 0), ended(1, 3), completed(1, 1, 3), completed(1, 1, 3), started(2, 3), ended(2, 5), told(1, 1, 5), told(2, 2, 5)}, "sequential, ids: the client was told of 1 of 2 calls, the model of 2", 0},
 		{"told under each other's ids", []timeline.Event{started(1, 0), started(2, 0), ended(2, 3), completed(1, 2, 3), ended(1, 5), completed(2, 1, 5)}, "unordered, at most 2 at once, 2 told under the wrong id", 4},
 		{"the model is told so", []timeline.Event{started(1, 0), ended(1, 3), started(2, 3), ended(2, 5), told(1, 2, 5), told(2, 1, 5)}, "unordered, 2 told under the wrong id", 2},
 		{"one call shows nothing", []timeline.Event{started(1, 0), ended(1, 3)}, "unknown", 0},

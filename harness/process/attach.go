@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -134,21 +135,46 @@ func look(ctx context.Context, client *http.Client, url string) error {
 	return nil
 }
 
-// unfit says why a case cannot be played on an attached server, or "" when it can.
-func (r *run) unfit(h host, c harness.Case) string {
+// Unfit says why a case cannot be played on a server that runs already, whose clocks are w and which has these MCP servers of
+// ours, and what to do about it; both are empty when it can.
+func Unfit(c harness.Case, w harness.Windows, has harness.Tooling) (why, hint string) {
 	needs := c.Variant.Set.Tools
 	switch {
-	case needs != harness.NoTools && r.Tools == harness.NoTools:
-		return "the case needs MCP servers of stallwright's, and the server was not said to have any (--tools)"
+	case needs != harness.NoTools && alone(c):
+		// Its sessions are older than the case and shared with others, and what is done to its MCP servers stays done.
+		return "the case needs MCP servers that no other case uses, and stallwright did not start the server",
+			"no server that runs already can play it: stallwright's own can"
+	case slices.Contains(needs.Servers(), harness.StdioTools) && !c.Scenario.Anywhere:
+		return "the case needs an MCP server over stdio, and what the server starts as a child is not stallwright's",
+			"no server that runs already can play it: stallwright's own can"
+	case needs != harness.NoTools && has == harness.NoTools:
+		return "the case needs MCP servers of stallwright's, and the server was not said to have any (--tools)",
+			fmt.Sprintf("give the server fake MCP servers and say so: --tools %s; the first listens on %s unless --tools-listen says otherwise, each other one port higher", enough(c), DefaultTools)
 	case c.Scenario.Anywhere:
-		return ""
+		return "", ""
 	case c.Variant.Set.Orchestrated:
-		return "the case needs an orchestrated agent with workers of stallwright's, which a server that it did not start has not"
-	case needs != harness.NoTools && needs != r.Tools:
-		return fmt.Sprintf("the case needs the MCP servers %s, and the server has %s", needs, r.Tools)
+		return "the case needs an orchestrated agent with workers of stallwright's, and stallwright did not start the server",
+			"no server that runs already can play it: stallwright's own can"
+	case !has.Begins(needs):
+		return fmt.Sprintf("the case needs %s to be the first of the MCP servers, and the server has %s (--tools)", needs, has),
+			fmt.Sprintf("give the server these fake MCP servers and say so: --tools %s; further ones may stand behind them", needs)
 	}
-	return h.windows.Fits(c.Variant.Set)
+	if why := w.Fits(c.Variant.Set); why != "" {
+		return why, "set the server's clocks so, and say what they are with --window"
+	}
+	return "", ""
 }
+
+// enough are MCP servers that the case can be played on.
+func enough(c harness.Case) harness.Tooling {
+	if c.Scenario.Anywhere {
+		return harness.HTTPTools + "+" + harness.HTTPTools
+	}
+	return c.Variant.Set.Tools
+}
+
+// DefaultTools is where the first MCP server of an attached server usually listens.
+const DefaultTools = "127.0.0.1:4011"
 
 // openTools starts the MCP servers that an attached server has.
 func (r *run) openTools() (*harness.Toolkit, error) {

@@ -448,7 +448,10 @@ func (r *run) attached(ctx context.Context, jobs []harness.Job) error {
 	defer kit.Close()
 	h.kit = kit
 	var together, apart []work
-	for _, w := range r.works(jobs, func(c harness.Case) string { return r.unfit(h, c) }) {
+	for _, w := range r.works(jobs, func(c harness.Case) string {
+		why, _ := Unfit(c, h.windows, r.Tools)
+		return why
+	}) {
 		if alone(w.c) {
 			apart = append(apart, w)
 		} else {

@@ -41,6 +41,9 @@ func (r *run) trial(w work, h host, alone bool) (res verdict.Result) {
 	}
 	if h.kit != nil {
 		stage.Tools, stage.Apart = h.kit.Servers, alone && h.child != nil
+		if needs := w.c.Variant.Set.Tools; needs != harness.NoTools && !w.c.Scenario.Anywhere {
+			stage.Tools = stage.Tools[:len(needs.Servers())] // an attached server may have more
+		}
 	}
 	if alone && h.child != nil {
 		stage.Server = h.child

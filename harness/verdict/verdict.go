@@ -119,6 +119,7 @@ type Evidence struct {
 	Measured time.Duration `json:"measured,omitempty"`
 	Expected string        `json:"expected,omitempty"`
 	Found    string        `json:"found,omitempty"`
+	Drawing  []string      `json:"drawing,omitempty"` // lines of what was found, for eyes: Found is a sentence
 }
 
 // Moment is one line of a timeline as a report shows it.
