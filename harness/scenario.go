@@ -73,7 +73,9 @@ const (
 	CustomEvents Feature = "aura-events"  // aura.* events are sent
 	ErrorFrames  Feature = "error-frames" // a failed run's terminal frame says which clock or failure it was
 
-	SequentialTools Feature = "sequential-tools" // each tool call of a turn has ended before the next is announced
+	SequentialTools  Feature = "sequential-tools"  // each tool call of a turn has ended before the next is announced
+	ToolExecution    Feature = "tool-execution"    // the tool calls of a turn are executed as it is told, see [Setup]
+	ForwardedHeaders Feature = "forwarded-headers" // a client's X-Account goes on to the MCP servers over HTTP, as its Authorization does
 )
 
 // Set says in what the server's settings differ from the usual for a variant. Variants with equal sets can share a
@@ -86,6 +88,7 @@ type Set struct {
 	NoGrace      bool
 	Tools        Tooling // the MCP servers that it has
 	Dialect      string  // that the server speaks to its model's provider, by the fake's name; [OpenAI] when empty
+	Execution    string  // of the tool calls of one turn, as in [Setup]: such a case needs [ToolExecution]
 	Connect      bool    // the limit of connecting to MCP servers is the window; else it is long, since a child takes its time to start
 }
 

@@ -115,5 +115,5 @@ func (t Target) Unclaimed() map[Feature]Lack {
 
 // Features lists every feature.
 func Features() []Feature {
-	return []Feature{Streaming, NonStreaming, Signals, LogFields, FaultHooks, Goroutines, Files, Sockets, Children, CustomEvents, ErrorFrames, SequentialTools}
+	return []Feature{Streaming, NonStreaming, Signals, LogFields, FaultHooks, Goroutines, Files, Sockets, Children, CustomEvents, ErrorFrames, SequentialTools, ToolExecution, ForwardedHeaders}
 }

@@ -3,6 +3,7 @@
 package bubble
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"runtime"
@@ -135,7 +136,7 @@ func open(target harness.Target, c harness.Case, network *memnet.Network, tl *ti
 	windows := harness.Production().With(c.Variant.Set)
 	server, err := target.Start(harness.Setup{
 		Windows: windows, Provider: "http://provider.test/v1", Dialect: c.Dialect(), Listener: atAgent, Dial: network.DialContext,
-		Tools: kit.Servers, Pipe: pipes(kit, network), Execution: target.Execution,
+		Tools: kit.Servers, Pipe: pipes(kit, network), Execution: cmp.Or(c.Variant.Set.Execution, target.Execution),
 		Log: &harness.LogWriter{Timeline: tl},
 	})
 	if err != nil {

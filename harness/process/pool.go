@@ -291,7 +291,7 @@ func (r *run) start(ctx context.Context, subject string, s harness.Set, apart bo
 		return nil, fmt.Errorf("process: the MCP servers: %w", err)
 	}
 	c, err := startChild(ctx, r.Target.Command(harness.Setup{
-		Windows: r.windows(s), Provider: r.provider, Dialect: s.Dialect, Tools: kit.Servers, Execution: r.Target.Execution,
+		Windows: r.windows(s), Provider: r.provider, Dialect: s.Dialect, Tools: kit.Servers, Execution: cmp.Or(s.Execution, r.Target.Execution),
 	}), r.wait())
 	if err != nil {
 		kit.Close()
