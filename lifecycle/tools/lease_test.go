@@ -409,14 +409,17 @@ func TestAnExpiredSessionIsRenewedOnce(t *testing.T) {
 			}
 			echoes(w, r, m)
 		}
-		p := &Pool{Servers: []Server{at("files")}, Dial: n.dial}
-		l := lease(t, p)
+		f.on["initialize"] = watchAuthorization(f, f.on["initialize"])
+		s := at("files")
+		s.HeadersFromRequest = map[string]string{"Authorization": "X-Token"}
+		p := &Pool{Servers: []Server{s}, Dial: n.dial}
+		l := taken(t, p, "alice")
 		f.seen()
 		lost := &TransportError{Server: "files", Message: "the session expired"}
 		expired = 1
 		_, err := l.Call(t.Context(), echo("lost"), "", nil)
 		require.Equal(t, lost, err)
-		require.Equal(t, []string{"call 4 echo", "initialize", "notifications/initialized"}, f.seen())
+		require.Equal(t, []string{"call 4 echo", "initialize", "as [alice]", "notifications/initialized"}, f.seen())
 		got, err := l.Call(t.Context(), echo("hi"), "", nil)
 		require.NoError(t, err)
 		require.Equal(t, `{"s":"hi"}`, got.Text)
