@@ -119,6 +119,20 @@ func mcpHeadersNotShared() harness.Scenario {
 			last, endWell(id, 2),
 		},
 	})
+	// What ends a session, and the cancellation before it, is the caller's as well.
+	for _, over := range []harness.Tooling{harness.HTTPTools, harness.SSETools} {
+		variants = append(variants, harness.Variant{
+			Name: "to-the-end-" + string(over), Set: harness.Set{Tools: over}, Reached: []expect.Event{toolCancelled, closes(over)},
+			Play: func(t *harness.Trial) {
+				t.Script(lookingUp(t, "call_1")[:1]...)
+				t.Tools(toolOf("lookup", forever, "late"))
+				r := t.Ask(asks(anna))
+				t.Await(toolRequest)
+				r.Leave(caller.Close)
+			},
+			Checks: []harness.Check{{Name: "as-its-caller", Guarantee: id, Noun: "credentials", Expect: shows(expect.Never{What: expect.Event{Lane: harness.ToolsLane, Kind: "stranger"}})}},
+		})
+	}
 	return harness.Scenario{
 		ID:       "mcp/headers-not-shared",
 		Claim:    "callers with different credentials never share a session or a connection's headers with a tool server, and the same caller's next run uses its session again",

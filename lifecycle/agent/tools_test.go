@@ -187,6 +187,9 @@ func TestCallsThatCannotBeExecutedAreAnswered(t *testing.T) {
 			require.Equal(t, tt.called, len(tools.called) == 1)
 			require.Equal(t, tt.want, model.asked[1].Messages[len(question)+1].Content)
 			require.Contains(t, events[len(events)-1], tt.completed)
+			for _, c := range model.asked[1].Messages[len(question)].ToolCalls {
+				require.True(t, c.Arguments == "" || json.Valid([]byte(c.Arguments)), "providers refuse a conversation with %s in it", c.Arguments)
+			}
 		})
 	}
 }
