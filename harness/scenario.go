@@ -75,12 +75,12 @@ const (
 
 	Approvals     Feature = "approvals"     // tool calls can wait for a decision
 	Orchestration Feature = "orchestration" // a coordinator and workers, with AURA's routing tools and events
+	Telemetry     Feature = "telemetry"     // spans are exported over OTLP/HTTP to where the server is told
 
-	SequentialTools Feature = "sequential-tools" // each tool call of a turn has ended before the next is announced
+	SequentialTools  Feature = "sequential-tools"  // each tool call of a turn has ended before the next is announced
+	ToolExecution    Feature = "tool-execution"    // the tool calls of a turn are executed as it is told, see [Setup]
+	ForwardedHeaders Feature = "forwarded-headers" // a client's X-Account goes on to the MCP servers over HTTP, as its Authorization does
 )
-
-// Telemetry is the export of spans over OTLP/HTTP to where the server is told.
-const Telemetry Feature = "telemetry"
 
 // Set says in what the server's settings differ from the usual for a variant. Variants with equal sets can share a
 // server.
@@ -94,6 +94,7 @@ type Set struct {
 	Approval     Approving // which of their calls wait for a decision, and how it comes
 	Expires      bool      // the limit of waiting for a decision is the window; else it is longer than any run
 	Dialect      string    // that the server speaks to its model's provider, by the fake's name; [OpenAI] when empty
+	Execution    string    // of the tool calls of one turn, as in [Setup]: such a case needs [ToolExecution]
 	Telemetry    bool      // it exports spans to a collector of ours; such a trial is alone on its server
 	// Orchestrated: the server's agent is a coordinator with the workers of [Workers]; its windows are off unless they are here.
 	Orchestrated, PerCall, TaskInactivity bool

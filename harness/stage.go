@@ -123,5 +123,8 @@ func (t Target) Unclaimed() map[Feature]Lack {
 
 // Features lists every feature.
 func Features() []Feature {
-	return []Feature{Streaming, NonStreaming, Signals, LogFields, FaultHooks, Goroutines, Files, Sockets, Children, CustomEvents, ErrorFrames, Approvals, Orchestration, SequentialTools, Telemetry}
+	return []Feature{
+		Streaming, NonStreaming, Signals, LogFields, FaultHooks, Goroutines, Files, Sockets, Children, CustomEvents, ErrorFrames, Approvals, Orchestration, Telemetry,
+		SequentialTools, ToolExecution, ForwardedHeaders,
+	}
 }

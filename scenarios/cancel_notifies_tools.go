@@ -3,6 +3,7 @@ package scenarios
 import (
 	"slices"
 
+	"github.com/stallwright/stallwright/fakes/mcp"
 	"github.com/stallwright/stallwright/fakes/script"
 	"github.com/stallwright/stallwright/harness"
 	"github.com/stallwright/stallwright/harness/caller"
@@ -40,6 +41,30 @@ func cancelNotifiesTools() harness.Scenario {
 			t.AwaitEnd(other)
 		}}
 	}
+	// Here all calls of the one run are in flight together.
+	allOf := func(e callEnding, tools harness.Tooling) harness.Variant {
+		calls := []string{"lookup", "book", "cancel"}
+		return harness.Variant{
+			Name: "all-of-a-run-" + e.name + "-" + string(tools), Set: harness.Set{Tools: tools, Execution: "concurrent"}, Needs: append(e.needs[:len(e.needs):len(e.needs)], harness.ToolExecution),
+			Reached: []expect.Event{nth(toolRequest, len(calls))},
+			Checks:  []harness.Check{e.cancels(id, tools)},
+			Play: func(t *harness.Trial) {
+				t.Script(calling(append([]script.Step{script.Role{}}, callEach(t, calls...)...)...))
+				var slow mcp.Script
+				for _, name := range calls {
+					slow.Tools = append(slow.Tools, toolOf(name, forever, "late").Tools...)
+				}
+				t.Tools(slow)
+				r := t.Ask(caller.Ask{Name: "first", Prompt: "hello", Stream: true})
+				t.Await(nth(toolRequest, len(calls)))
+				e.end(t, r)
+			},
+		}
+	}
+	for _, over := range harness.Transports() {
+		variants = append(variants, allOf(leavings()[0], over))
+	}
+	variants = append(variants, allOf(cappings()[0], harness.HTTPTools))
 	two, twoModern := harness.Set{Tools: "http+http"}, harness.Set{Tools: "modern+modern"}
 	variants = append(variants,
 		several(cappings()[0], "several-runs-stream-cap", two), several(draining(), "several-runs-shutdown", two),

@@ -62,6 +62,29 @@ func endingFailureIsVisible() harness.Scenario {
 			}})
 		}
 	}
+	// The model never comes to an end: how many turns it gets is the server's own setting.
+	tools := harness.Set{Tools: harness.HTTPTools}
+	again := func(stream bool) func(*harness.Trial) {
+		return func(t *harness.Trial) {
+			p := calling(script.Role{}, t.ToolCall("call_1", "lookup", `{"city":"Oslo"}`))
+			p.Times = script.Any
+			t.Script(p)
+			t.Tools(toolOf("lookup", t.Windows.Heartbeat/7, "rain"))
+			t.AwaitEnd(t.Ask(caller.Ask{Prompt: "hello", Stream: stream}))
+		}
+	}
+	endless := []harness.Check{
+		check("names-the-failure", "error-code", shows(expect.Says{What: clientError, Text: "max_turns"})),
+		check("when-it-fails", "error-delay", func(at harness.At) expect.Expectation {
+			return expect.Happens{What: clientError, After: nth(providerRequest, -1), To: at.Once}
+		}),
+	}
+	endless[0].Needs = []harness.Feature{harness.ErrorFrames}
+	variants = append(variants,
+		harness.Variant{Name: "out-of-turns", Set: tools, Dialects: chat()[:1], Needs: []harness.Feature{harness.Streaming}, Play: again(true), Reached: []expect.Event{toolResult},
+			Checks: append(endless[:2:2], check("ends-properly", "end", shows(expect.InOrder{clientStatus, clientError, clientDone, saying(clientEnd, "complete")})))},
+		harness.Variant{Name: "out-of-turns-whole", Set: tools, Dialects: chat()[:1], Needs: []harness.Feature{harness.NonStreaming}, Play: again(false), Reached: []expect.Event{toolResult},
+			Checks: append(endless[:2:2], check("status", "status", shows(expect.Says{What: clientStatus, Text: "500 application/json"})))})
 	return harness.Scenario{
 		ID:       "ending/failure-is-visible",
 		Claim:    "a run that failed ends with one error that has a code, when it fails, and with no ordinary finish",

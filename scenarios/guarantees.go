@@ -303,8 +303,8 @@ func Catalogue() []verdict.Guarantee {
 		},
 		{
 			ID: "mcp.noise-tolerated", Level: verdict.Should, Source: verdict.Field,
-			Statement: "Lines on the standard output of a tool server that are not messages of the protocol are skipped, and its calls still work.",
-			Why:       "One stray line of logging makes a server useless. Usual cause: a reader that ends at the first line it cannot decode.",
+			Statement: "Lines on the standard output of a tool server that are not messages of the protocol are skipped, all of its standard error is read, and its calls still work.",
+			Why:       "One stray line of logging makes a server useless. Usual causes: a reader that ends at the first line it cannot decode, and a standard error that nobody reads, on which the server blocks when the pipe is full.",
 		},
 		{
 			ID: "mcp.busy-server-cancellable", Level: verdict.Should, Source: verdict.Field,

@@ -28,14 +28,17 @@ func mcpChildReaped() harness.Scenario {
 		left("ends-with-its-input", mcp.Process{}, itself),
 		left("ignores-its-input", mcp.Process{IgnoresEOF: true}, order(childInput, childSignal, saying(childExit, "SIGTERM child"))),
 		left("ignores-sigterm", mcp.Process{IgnoresEOF: true, IgnoresTERM: true}, order(childInput, childSignal, saying(childExit, "unannounced child"))),
-		left("has-a-child", mcp.Process{Grandchild: mcp.GrandchildStays}, itself),
+		left("has-a-child", mcp.Process{Grandchild: mcp.GrandchildStays}, append(itself[:len(itself):len(itself)], endsGrandchild(guarantee, childInput))),
 		left("has-a-daemon", mcp.Process{Grandchild: mcp.GrandchildLeaves}, itself),
 		{
 			Name: "dies-in-a-call", Reached: []expect.Event{saying(childExit, "3 child"), of(clientFinish, "second")},
-			Play: childUsed(mcp.Script{Programs: []mcp.Program{{Steps: []script.Step{mcp.Exit{Code: 3, Stderr: "out of memory\n"}}}}}, func(t *harness.Trial) {
+			Play: childUsed(mcp.Script{
+				Manners:  mcp.Manners{Process: mcp.Process{Grandchild: mcp.GrandchildStays}},
+				Programs: []mcp.Program{{Steps: []script.Step{mcp.Exit{Code: 3, Stderr: "out of memory\n"}}}},
+			}, func(t *harness.Trial) {
 				t.AwaitEnd(t.Ask(caller.Ask{Name: "second", Prompt: "look it up", Stream: true}))
 			}, calling(script.Role{}, lookup), proper(script.Role{}, script.Text{Chunks: []string{"done"}})),
-			Checks: []harness.Check{reapsChild(guarantee)},
+			Checks: []harness.Check{reapsChild(guarantee), endsGrandchild(guarantee, childExit)},
 		},
 		{
 			Name: "dies-at-its-start", Reached: []expect.Event{nth(saying(childExit, "3 child"), 2)},
@@ -48,13 +51,13 @@ func mcpChildReaped() harness.Scenario {
 			Name: "at-shutdown", Needs: []harness.Feature{harness.Signals}, Reached: []expect.Event{of(clientFinish, "first"), childStart},
 			Play: func(t *harness.Trial) {
 				t.Script(parting("first"))
-				t.Tools(mcp.Script{Manners: mcp.Manners{Process: mcp.Process{IgnoresEOF: true, IgnoresTERM: true}}})
+				t.Tools(mcp.Script{Manners: mcp.Manners{Process: mcp.Process{IgnoresEOF: true, IgnoresTERM: true, Grandchild: mcp.GrandchildStays}}})
 				t.AwaitEnd(t.Ask(caller.Ask{Name: "first", Prompt: "hello", Stream: true}))
 				t.Signal("SIGTERM")
 				t.AwaitExit()
 				t.Pass(t.Windows.Cleanup + t.Stage.Once)
 			},
-			Checks: append(order(childInput, childSignal, saying(childExit, "unannounced child")), endsChild(guarantee, childInput)),
+			Checks: append(order(childInput, childSignal, saying(childExit, "unannounced child")), endsChild(guarantee, childInput), endsGrandchild(guarantee, childInput)),
 		},
 	}
 	for i := range variants {
@@ -62,7 +65,7 @@ func mcpChildReaped() harness.Scenario {
 	}
 	return harness.Scenario{
 		ID:       "mcp/child-reaped",
-		Claim:    "a tool server that is a child process has its input closed, then gets SIGTERM, then SIGKILL, each after a bounded time, and is waited for",
+		Claim:    "a tool server that is a child process has its input closed, then gets SIGTERM, then SIGKILL, each after a bounded time, with the processes of its group, and is waited for",
 		Needs:    []harness.Feature{harness.Streaming, harness.Children},
 		Dialects: chat()[:1],
 		Variants: variants,
@@ -109,6 +112,14 @@ func closesInput(guarantee string, after expect.Event) harness.Check {
 func endsChild(guarantee string, after expect.Event) harness.Check {
 	return harness.Check{Name: "ends-it", Guarantee: guarantee, Noun: "child-exit", Expect: func(at harness.At) expect.Expectation {
 		return expect.Happens{What: childExit, After: after, To: at.Cleanup + at.Once}
+	}}
+}
+
+// endsGrandchild is the check that what a child has started in its process group ends with it. A count of the server's children cannot
+// show it: a process whose parent has ended is nobody's child.
+func endsGrandchild(guarantee string, after expect.Event) harness.Check {
+	return harness.Check{Name: "ends-what-it-started", Guarantee: guarantee, Noun: "grandchild-exit", Expect: func(at harness.At) expect.Expectation {
+		return expect.Happens{What: grandchildExit, After: after, To: at.Cleanup + at.Once}
 	}}
 }
 

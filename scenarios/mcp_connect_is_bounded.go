@@ -43,6 +43,7 @@ func ailments() []ailment {
 		}
 	}
 	mcpEvent := func(kind string) *expect.Event { return &expect.Event{Lane: harness.ToolsLane, Kind: kind} }
+	third := nth(expect.Event{Lane: harness.ToolsLane, Kind: "request", Detail: "tools/list"}, 4) // the good server is asked too
 	connection, stall, drip := mcpEvent("connection"), mcpEvent("stall"), mcpEvent("drip")
 	deep := func() string {
 		return `{"name":"deep","inputSchema":{"type":"object","properties":` + strings.Repeat(`{"a":`, 9900) + `{}` + strings.Repeat(`}`, 9900) + `}}`
@@ -57,6 +58,9 @@ func ailments() []ailment {
 	notUTF8 := func() string {
 		return "{\"name\":\"caf\xe9\",\"inputSchema\":{\"type\":\"object\"}},{\"name\":\"\xff\xfe\",\"description\":\"\xc3\",\"inputSchema\":{\"type\":\"object\"}}"
 	}
+	late := func(method string, w harness.Windows, steps ...script.Step) mcp.Program {
+		return mcp.Program{When: mcp.When{Method: method}, Steps: append([]script.Step{script.Pause{For: w.Connect * 2 / 5}}, steps...)}
+	}
 	return []ailment{
 		{name: "mute", over: overHTTP, why: connection, spoil: func(f *mcp.Fake) { f.Connections.Mute = 1000 }},
 		{name: "resets", over: overHTTP, sooner: true, why: connection, spoil: func(f *mcp.Fake) { f.Connections.Refuse = 1000 }},
@@ -66,12 +70,30 @@ func ailments() []ailment {
 		{name: "initialize-drips", over: greeted, why: drip, script: drips("initialize")},
 		{name: "initialize-refused", over: http, sooner: true, why: mcpEvent("status"), script: does("initialize", fault.Status{Code: 500})},
 		{name: "list-unanswered", over: all, why: stall, script: does("tools/list", fault.Stall{})},
+		// Each step is in time, and all of them together are not.
+		{name: "late-then-unanswered", over: greeted[:1], why: stall, script: func(w harness.Windows) mcp.Script {
+			return mcp.Script{Programs: []mcp.Program{late("initialize", w, mcp.Result{}), late("tools/list", w, fault.Stall{})}}
+		}},
+		{name: "list-page-by-page", over: http, why: &third, script: func(w harness.Windows) mcp.Script {
+			list := func(n int) mcp.Program {
+				return late("tools/list", w, page(fmt.Sprintf("tool_%d", n), fmt.Sprintf("page %d", n+1)))
+			}
+			return mcp.Script{Programs: []mcp.Program{list(1), list(2), list(3)}}
+		}},
 		{name: "list-drips", over: all, why: drip, script: drips("tools/list")},
 		{name: "list-refused", over: all, sooner: true, script: does("tools/list", mcp.Error{Code: -32603})},
 		{name: "list-of-5000", over: all, sooner: true, script: lists(many)},
 		{name: "list-too-deep", over: all, sooner: true, script: lists(deep)},
 		{name: "list-not-utf-8", over: all, sooner: true, script: lists(notUTF8)},
 	}
+}
+
+// page is one of a list of tools, with one tool and the cursor of the next, if there is one.
+func page(tool, next string) mcp.Result {
+	if next != "" {
+		next = fmt.Sprintf(`,"nextCursor":%q`, next)
+	}
+	return mcp.Result{JSON: fmt.Sprintf(`{"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":[{"name":%q,"inputSchema":{"type":"object"}}]%s}`, tool, next)}
 }
 
 // variant has a good server stand beside bad ones.
@@ -134,9 +156,16 @@ func mcpConnectIsBounded() harness.Scenario {
 	}
 	// They are waited for together, not one after another.
 	variants = append(variants, ailments()[0].variant("three-mute", harness.HTTPTools, harness.SSETools, harness.ModernTools))
+	variants = append(variants, harness.Variant{Name: "list-in-two-pages", Set: harness.Set{Tools: harness.HTTPTools}, Dialects: chat()[:1], Play: func(t *harness.Trial) {
+		list := mcp.When{Method: "tools/list"}
+		t.Tools(mcp.Script{Tools: toolOf("lookup", 0, "rain").Tools, Programs: []mcp.Program{
+			{When: list, Steps: []script.Step{page("book", "page 2")}}, {When: list, Steps: []script.Step{page("lookup", "")}},
+		}})
+		looksUp(t, "call_1")
+	}})
 	return harness.Scenario{
 		ID:       "mcp/connect-is-bounded",
-		Claim:    "a run whose tool server does not connect, greet or list its tools asks its model when the connect window is over, and uses the tools of the other servers",
+		Claim:    "a run whose tool server does not connect, greet or list all of its tools asks its model when the connect window is over, and uses the tools of the other servers",
 		Needs:    []harness.Feature{harness.Streaming},
 		Alone:    true,
 		Variants: variants,

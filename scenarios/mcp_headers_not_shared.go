@@ -1,6 +1,8 @@
 package scenarios
 
 import (
+	"slices"
+
 	"github.com/stallwright/stallwright/fakes/mcp"
 	"github.com/stallwright/stallwright/fakes/script"
 	"github.com/stallwright/stallwright/harness"
@@ -12,33 +14,41 @@ import (
 func mcpHeadersNotShared() harness.Scenario {
 	const id = "mcp.headers-not-shared"
 	// The tool shows whose credentials it was called with.
-	telling := mcp.Script{Tools: []mcp.Tool{{Name: "lookup", Run: func(c mcp.Call) []script.Step {
-		return []script.Step{mcp.Result{Text: "called with [" + c.Headers["authorization"] + "]"}}
-	}}}}
-	as := func(name, credentials string) caller.Ask {
-		a := caller.Ask{Name: name, Prompt: "for-" + name + ".", Stream: true}
-		if credentials != "" {
-			a.Header = map[string]string{"Authorization": credentials}
-		}
-		return a
+	telling := func(name string) mcp.Script {
+		return mcp.Script{Tools: []mcp.Tool{{Name: name, Run: func(c mcp.Call) []script.Step {
+			return []script.Step{mcp.Result{Text: "called with [" + c.Headers["authorization"] + "] of [" + c.Headers["x-account"] + "]"}}
+		}}}}
 	}
-	type asker struct{ name, call, credentials string }
-	anna, boris, again := asker{"anna", "call_1", "Bearer anna"}, asker{"boris", "call_2", "Bearer boris"}, asker{"anna-again", "call_3", "Bearer anna"}
-	nobody := asker{"nobody", "call_4", ""}
+	type asker struct{ name, call, credentials, account string }
+	asks := func(a asker) caller.Ask {
+		ask := caller.Ask{Name: a.name, Prompt: "for-" + a.name + ".", Stream: true, Header: map[string]string{}}
+		for name, value := range map[string]string{"Authorization": a.credentials, "X-Account": a.account} {
+			if value != "" {
+				ask.Header[name] = value
+			}
+		}
+		return ask
+	}
+	anna, boris := asker{"anna", "call_1", "Bearer anna", ""}, asker{"boris", "call_2", "Bearer boris", ""}
+	again, nobody := asker{"anna-again", "call_3", "Bearer anna", ""}, asker{"nobody", "call_4", "", ""}
 	play := func(together bool, askers ...asker) func(*harness.Trial) {
 		return func(t *harness.Trial) {
+			last := len(t.Stage.Tools) - 1 // the server that is called
+			tool := harness.ToolNames(last)[0]
 			var programs []script.Program
 			for _, a := range askers {
-				for _, p := range lookingUp(t, a.call) {
+				for _, p := range []script.Program{
+					calling(script.Role{}, t.ToolCall(a.call, tool, `{"city":"Oslo"}`)), proper(script.Role{}, script.Text{Chunks: []string{"done"}}),
+				} {
 					p.When = script.When{Contains: "for-" + a.name + "."}
 					programs = append(programs, p)
 				}
 			}
 			t.Script(programs...)
-			t.Tools(telling)
+			t.Tools(append(make([]mcp.Script, last), telling(tool))...)
 			var under []*caller.Request
 			for _, a := range askers {
-				r := t.Ask(as(a.name, a.credentials))
+				r := t.Ask(asks(a))
 				if under = append(under, r); !together {
 					t.AwaitEnd(r)
 				}
@@ -51,7 +61,7 @@ func mcpHeadersNotShared() harness.Scenario {
 	sees := func(askers ...asker) []harness.Check {
 		var out []harness.Check
 		for _, a := range askers {
-			own := isTold(id, a.call, "called with ["+a.credentials+"]")
+			own := isTold(id, a.call, "called with ["+a.credentials+"] of ["+a.account+"]")
 			own.Name, own.Noun = "acts-as-"+a.name, "credentials"
 			out = append(out, own)
 		}
@@ -73,15 +83,62 @@ func mcpHeadersNotShared() harness.Scenario {
 			{Name: "same-caller", Play: play(false, anna, again), Checks: same},
 			{Name: "after-nobody", Play: play(false, nobody, anna), Checks: sees(nobody, anna)},
 		} {
-			v.Name, v.Set.Tools, v.Dialects = v.Name+"-"+string(over), over, chat()[:1]
+			v.Name, v.Set.Tools = v.Name+"-"+string(over), over
 			variants = append(variants, v)
 		}
+	}
+	// The first server is given no header of any caller, and so tells none from another.
+	variants = append(variants, harness.Variant{
+		Name: "of-the-second-server", Set: harness.Set{Tools: harness.StdioTools + "+" + harness.HTTPTools}, Play: play(false, all...), Checks: sees(all...),
+	})
+	// They differ in one of two headers, in whether they have it, and in which of the two has the value.
+	accounts := []asker{
+		{"anna", "call_1", "Bearer shared", "one"}, {"boris", "call_2", "Bearer shared", "two"}, {"clara", "call_3", "Bearer shared", ""},
+		{"dora", "call_4", "Bearer other", ""}, {"emil", "call_5", "", "Bearer other"}, {"anna-again", "call_6", "Bearer shared", "one"},
+	}
+	variants = append(variants, harness.Variant{
+		Name: "of-two-headers", Set: harness.Set{Tools: harness.HTTPTools}, Needs: []harness.Feature{harness.ForwardedHeaders}, Play: play(false, accounts...), Checks: sees(accounts...),
+	})
+	// Whether a lost session is renewed within the run or for the next is the server's choice: whose it is, is not.
+	last := isTold(id, "call_4", "called with [Bearer anna]")
+	last.Name, last.Noun = "acts-as-anna-again", "credentials"
+	variants = append(variants, harness.Variant{
+		Name: "after-a-lost-session", Set: harness.Set{Tools: harness.HTTPTools},
+		Play: func(t *harness.Trial) {
+			t.Script(slices.Concat(lookingUp(t, "call_1", "call_2", "call_3"), lookingUp(t, "call_4"))...)
+			tools := telling("lookup")
+			tools.Manners.Lives = mcp.Lives{LostAt: "restarted"}
+			tools.Programs = []mcp.Program{{When: mcp.When{Contains: "call_1"}, Steps: []script.Step{script.Open{Gate: "restarted"}, mcp.Result{Text: "rain"}}}}
+			t.Tools(tools)
+			t.AwaitEnd(t.Ask(asks(anna)))
+			t.AwaitEnd(t.Ask(asks(again)))
+		},
+		Reached: []expect.Event{saying(toolSession, "lost"), nth(saying(toolSession, "opened"), 2), tells("call_3")},
+		Checks: []harness.Check{
+			{Name: "acts-as-nobody", Guarantee: id, Noun: "credentials", Expect: shows(expect.Never{What: saying(modelTold, "called with []")})},
+			last, endWell(id, 2),
+		},
+	})
+	// What ends a session, and the cancellation before it, is the caller's as well.
+	for _, over := range []harness.Tooling{harness.HTTPTools, harness.SSETools} {
+		variants = append(variants, harness.Variant{
+			Name: "to-the-end-" + string(over), Set: harness.Set{Tools: over}, Reached: []expect.Event{toolCancelled, closes(over)},
+			Play: func(t *harness.Trial) {
+				t.Script(lookingUp(t, "call_1")[:1]...)
+				t.Tools(toolOf("lookup", forever, "late"))
+				r := t.Ask(asks(anna))
+				t.Await(toolRequest)
+				r.Leave(caller.Close)
+			},
+			Checks: []harness.Check{{Name: "as-its-caller", Guarantee: id, Noun: "credentials", Expect: shows(expect.Never{What: expect.Event{Lane: harness.ToolsLane, Kind: "stranger"}})}},
+		})
 	}
 	return harness.Scenario{
 		ID:       "mcp/headers-not-shared",
 		Claim:    "callers with different credentials never share a session or a connection's headers with a tool server, and the same caller's next run uses its session again",
 		Needs:    []harness.Feature{harness.Streaming},
 		Alone:    true,
+		Dialects: chat()[:1],
 		Variants: variants,
 	}
 }

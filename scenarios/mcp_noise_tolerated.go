@@ -94,6 +94,16 @@ func mcpNoiseTolerated() harness.Scenario {
 			variants = append(variants, v)
 		}
 	}
+	variants = append(variants, harness.Variant{
+		// The child says nothing on its output before all that is read: above what a pipe holds.
+		Name: "flood-of-errors-stdio", Set: harness.Set{Tools: harness.StdioTools}, Dialects: chat()[:1], Needs: []harness.Feature{harness.Children},
+		Reached: []expect.Event{childStart}, Play: func(t *harness.Trial) {
+			s := onCall(mcp.Result{Text: "rain"})
+			s.Manners.Process.Floods = 1 << 20
+			t.Tools(s)
+			looksUp(t, "call_1", "call_2")
+		},
+	})
 	return harness.Scenario{
 		ID:       "mcp/noise-tolerated",
 		Claim:    "a call gets its answer whatever lines, comments, notifications and requests come before it, and so does the next on the same connection",

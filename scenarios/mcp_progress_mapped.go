@@ -73,8 +73,11 @@ func mcpProgressMapped() harness.Scenario {
 		steps = append(steps, script.Pause{For: step(t.Windows)}, mcp.Result{Text: call + " is over"})
 		return mcp.Program{When: mcp.When{Contains: `"` + call + `"`}, Steps: append(steps, after...)}
 	}
-	shown := func(call string) harness.Check {
-		return harness.Check{Name: "shows-" + strings.ReplaceAll(call, "_", "-"), Guarantee: id, Noun: "progress", Needs: events, Expect: shows(mapped{call, 3})}
+	shown := func(n int) (checks []harness.Check) {
+		for _, call := range []string{"call_1", "call_2"} {
+			checks = append(checks, harness.Check{Name: "shows-" + strings.ReplaceAll(call, "_", "-"), Guarantee: id, Noun: "progress", Needs: events, Expect: shows(mapped{call, n})})
+		}
+		return checks
 	}
 	instants := harness.Check{Name: "shows-it-at-once", Guarantee: id, Noun: "progress", Needs: events, Expect: func(at harness.At) expect.Expectation {
 		return expect.Beats{What: clientProgress, After: clientStarted, Every: step(at.Windows), Until: step(at.Windows) * 7 / 2}
@@ -105,7 +108,21 @@ func mcpProgressMapped() harness.Scenario {
 		{Name: "unknown-tokens", Play: plays(strays, false), Checks: []harness.Check{instants, none("stray")}},
 		{Name: "after-the-answer", Play: plays(nil, true), Checks: []harness.Check{none("stray")}},
 	} {
+		v.Checks = append(v.Checks, shown(3)...)
 		variants = append(variants, overTransports(v)...)
+	}
+	const burst = 20 // fewer than any client would leave out for being too many
+	for _, v := range overTransports(harness.Variant{Name: "right-before-the-answer", Play: func(t *harness.Trial) {
+		ends := func(call string) mcp.Program {
+			steps := []script.Step{mcp.Progress{Count: burst, Total: burst, Text: call + " goes on"}, mcp.Result{Text: call + " is over"}}
+			return mcp.Program{When: mcp.When{Contains: `"` + call + `"`}, Steps: steps}
+		}
+		t.Tools(mcp.Script{Programs: []mcp.Program{ends("call_1"), ends("call_2")}})
+		looksUp(t, "call_1", "call_2")
+	}, Checks: append(shown(burst), harness.Check{Name: "before-the-end", Guarantee: id, Noun: "progress", Needs: events,
+		Expect: shows(expect.Never{What: clientProgress, After: eventOf("complete", "call_2")})})}) {
+		v.Dialects = chat()[:1]
+		variants = append(variants, v)
 	}
 	variants = append(variants, overTransports(harness.Variant{Name: "two-runs", Play: func(t *harness.Trial) {
 		t.Script(twoRuns(t, "")...)
@@ -114,10 +131,10 @@ func mcpProgressMapped() harness.Scenario {
 		boris := t.Ask(caller.Ask{Name: "boris", Prompt: "for-boris", Stream: true})
 		t.AwaitEnd(anna)
 		t.AwaitEnd(boris)
-	}, Checks: []harness.Check{
+	}, Checks: append(shown(3), []harness.Check{
 		{Name: "keeps-them-apart", Guarantee: id, Noun: "foreign-progress", Needs: events, Expect: shows(expect.Never{What: of(saying(clientProgress, "call_2 "), "anna")})},
 		{Name: "mixes-none", Guarantee: id, Noun: "foreign-progress", Needs: events, Expect: shows(expect.Never{What: of(saying(clientProgress, "call_1 "), "boris")})},
-	}})...)
+	}...)})...)
 	return harness.Scenario{
 		ID:       "mcp/progress-mapped",
 		Claim:    "each call asks for progress, and what its server tells is shown at once with the call's token, but nothing under another token or after the answer",
@@ -126,7 +143,7 @@ func mcpProgressMapped() harness.Scenario {
 		Checks: []harness.Check{
 			// Servers send progress only to those who gave a token.
 			{Name: "asks-for-it", Guarantee: id, Noun: "progress-token", Expect: shows(expect.InOrder{toolRequest, saying(toolProgress, "3 token=")})},
-			shown("call_1"), shown("call_2"), isTold(id, "call_1", "call_1 is over"), isTold(id, "call_2", "call_2 is over"),
+			isTold(id, "call_1", "call_1 is over"), isTold(id, "call_2", "call_2 is over"),
 		},
 	}
 }

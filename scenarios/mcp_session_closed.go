@@ -113,6 +113,21 @@ func mcpSessionClosed() harness.Scenario {
 			variants = append(variants, v)
 		}
 	}
+	// A server that does not take the cancellation gets no part of the time that the end of its session needs.
+	variants = append(variants, harness.Variant{
+		Name: "left-cancellation-hangs-http", Set: harness.Set{Tools: harness.HTTPTools}, Dialects: chat()[:1], Reached: []expect.Event{nth(expect.Event{Lane: harness.ToolsLane, Kind: "stall"}, 2)},
+		Play: func(t *harness.Trial) {
+			t.Script(lookingUp(t, "call_1")[:1]...)
+			t.Tools(mcp.Script{Programs: []mcp.Program{
+				{Steps: []script.Step{fault.Stall{}}}, {When: mcp.When{Method: "notifications/cancelled"}, Steps: []script.Step{fault.Stall{}}},
+			}})
+			r := t.Ask(caller.Ask{Prompt: "hello", Stream: true})
+			t.Await(expect.Event{Lane: harness.ToolsLane, Kind: "stall"})
+			r.Leave(caller.Close)
+			t.Pass(t.Windows.Cleanup + t.Stage.Once)
+		},
+		Checks: []harness.Check{happens("closes-the-session", id, "session", toolDelete, clientLeft, now, func(at harness.At) time.Duration { return at.Cleanup + at.Once })},
+	})
 	return harness.Scenario{
 		ID:       "mcp/session-closed",
 		Claim:    "a session with a tool server is closed at once when its run times out or its client leaves, and before the server exits",

@@ -57,6 +57,8 @@ var (
 	childExit     = expect.Event{Lane: harness.ToolsLane, Kind: "exit", Detail: " child"} // and no grandchild's
 	toolEffect    = expect.Event{Lane: harness.ToolsLane, Kind: "effect"}
 
+	grandchildExit = expect.Event{Lane: harness.ToolsLane, Kind: "exit", Detail: " grandchild"}
+
 	providerTold = expect.Event{Lane: "provider", Kind: "told"}
 
 	clientRequested = saying(clientEvent, "aura.tool_requested ")

@@ -100,6 +100,12 @@ func toolsCorrelated() harness.Scenario {
 			t.AwaitEnd(t.Ask(caller.Ask{Prompt: "hello", Stream: true}))
 		}}
 	}
+	// The cost of a turn is told of the calls whose results it reads, and of no earlier ones.
+	overTwoTurns := variant("over-two-turns", harness.HTTPTools, []call{{"anna", "lookup"}, {"boris", "book"}}, []call{{"clara", "book"}, {"dora", "lookup"}})
+	for i, ids := range []string{`["call_anna","call_boris"]`, `["call_clara","call_dora"]`} {
+		overTwoTurns.Checks = append(overTwoTurns.Checks, harness.Check{Name: fmt.Sprintf("costs-of-turn-%d", i+2), Guarantee: "tools.correlated", Noun: "tool-usage", Needs: []harness.Feature{harness.CustomEvents},
+			Expect: shows(expect.Times{What: saying(clientEvent, `aura.tool_usage {"tool_ids":`+ids+`,`), Min: 1, Max: 1})})
+	}
 	different := []call{{"anna", "lookup"}, {"boris", "book"}}
 	return harness.Scenario{
 		ID:    "tools/correlated",
@@ -108,7 +114,7 @@ func toolsCorrelated() harness.Scenario {
 		Variants: slices.Concat(overTransports(variant("", "", different)), []harness.Variant{
 			variant("same-tool-twice", harness.HTTPTools, []call{{"anna", "lookup"}, {"boris", "lookup"}, {"clara", "book"}}),
 			variant("across-servers", harness.HTTPTools+"+"+harness.SSETools, []call{{"anna", "lookup"}, {"boris", "search"}, {"clara", "book"}}),
-			variant("over-two-turns", harness.HTTPTools, different, []call{{"clara", "book"}, {"dora", "lookup"}}),
+			overTwoTurns,
 		}),
 		Reached: []expect.Event{toolProgress},
 		Checks:  isWhole("tools.correlated", "done"),

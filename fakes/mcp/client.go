@@ -25,12 +25,17 @@ func (f *Fake) client(m message, r *http.Request, owner *session) (*peer, *fatal
 		if id != "" {
 			f.record(owner, f.Name, "violation", fmt.Sprintf("initialize with the session id %.100q", id))
 		}
-		return f.newClient(owner, owner.Script.agreed(q.ProtocolVersion))
+		p, no := f.newClient(owner, owner.Script.agreed(q.ProtocolVersion))
+		if no == nil {
+			p.begins(r)
+		}
+		return p, no
 	}
 	p, no := f.session(id, owner)
 	if no != nil {
 		return nil, no
 	}
+	f.recognise(p, owner, r, m.Method)
 	switch {
 	case header == "" && p.revision >= V20250618:
 		f.record(owner, f.Name, "violation", fmt.Sprintf("%.100s without MCP-Protocol-Version, in %s", m.Method, p.revision))

@@ -50,6 +50,9 @@ func (f *Fake) get(w http.ResponseWriter, r *http.Request, owner *session) {
 	}
 	f.mu.Lock()
 	p, no := f.session(r.Header.Get(sessionHeader), owner)
+	if no == nil {
+		f.recognise(p, owner, r, getMethod)
+	}
 	f.mu.Unlock()
 	if no != nil {
 		f.refuse(w, owner, nil, no)
@@ -113,6 +116,9 @@ func (f *Fake) delete(w http.ResponseWriter, r *http.Request, owner *session) {
 	}
 	f.mu.Lock()
 	p, no := f.session(r.Header.Get(sessionHeader), owner)
+	if no == nil {
+		f.recognise(p, owner, r, deleteMethod)
+	}
 	f.mu.Unlock()
 	if no != nil {
 		f.refuse(w, owner, nil, no)

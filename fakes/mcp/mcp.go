@@ -42,6 +42,7 @@ import (
 //	left        fin or rst: the peer has closed the response stream, the event stream or the pipe
 //	ended       nothing is done for a request any more: answered, unanswered, cancelled, left or closed
 //	session     opened, deleted, expired or lost: its id, and how many are open
+//	stranger    a request of a session with other credentials than those it was begun with: its method, and the session
 //	refused     the HTTP status and why
 //	connection  what was done to a connection outside of any request
 //	start, exit a process over stdio came to its life, which of them, or to its end: its code, its signal, or unannounced

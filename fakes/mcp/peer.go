@@ -3,6 +3,7 @@ package mcp
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -12,6 +13,8 @@ import (
 // fake's mutex guards its fields.
 type peer struct {
 	id       string // of the session, "" for none
+	bearer   string // the Authorization of the request that began the session
+	begun    bool   // such a request was seen
 	revision string
 	apart    bool // its ids are its own: no other client shares them
 	born     time.Time
@@ -39,6 +42,17 @@ const endedLimit = 256
 
 func newPeer(revision string, apart bool) *peer {
 	return &peer{revision: revision, apart: apart, born: time.Now(), calls: map[string]*call{}, ended: map[string]*ended{}, asks: map[string]*asking{}}
+}
+
+// begins keeps with which credentials a session is begun. The mutex is held.
+func (p *peer) begins(r *http.Request) { p.bearer, p.begun = r.Header.Get("Authorization"), true }
+
+// recognise records a request in a session that has not the credentials which the session was begun with: a server that asks for any
+// asks each request for them. The mutex is held.
+func (f *Fake) recognise(p *peer, owner *session, r *http.Request, what string) {
+	if p.begun && p.apart && r.Header.Get("Authorization") != p.bearer {
+		f.record(owner, f.Name, "stranger", fmt.Sprintf("%.100s in session %s", what, p.id))
+	}
 }
 
 // forget takes a call off those in flight. The mutex is held.

@@ -19,6 +19,7 @@ const (
 func (f *Fake) openEvents(w http.ResponseWriter, r *http.Request, owner *session) {
 	p := newPeer(V20241105, true)
 	p.stream = true
+	p.begins(r)
 	c := f.scripted(getMethod, nil, p, owner)
 	f.mu.Lock()
 	p.id = f.sessionID()
@@ -71,6 +72,9 @@ func (f *Fake) postEvents(w http.ResponseWriter, r *http.Request, owner *session
 	id := r.URL.Query().Get("sessionId")
 	f.mu.Lock()
 	p := f.known(id, owner)
+	if p != nil {
+		f.recognise(p, owner, r, m.Method)
+	}
 	f.mu.Unlock()
 	if p == nil || !p.stream {
 		f.refuse(w, owner, m.ID, &fatal{status: http.StatusNotFound, code: codeRequest, why: fmt.Sprintf("no session %.100q", id), honest: true})

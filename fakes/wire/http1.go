@@ -85,6 +85,9 @@ func (b *http1) spare() {
 	}
 }
 
+// ends says whether n more bytes of the body are its last, as the head says.
+func (b *http1) ends(n int) bool { return !b.chunked && b.rest >= 0 && b.rest <= int64(n) }
+
 // complete says whether the peer can tell where the answer ends.
 func (b *http1) complete() bool { return len(b.buf) == 0 && (b.chunked || b.rest == 0) }
 

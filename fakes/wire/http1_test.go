@@ -86,3 +86,29 @@ func TestDetachKeepsWhatThePeerSentEarly(t *testing.T) {
 		require.False(t, ok, "the bound on early bytes")
 	})
 }
+
+// A peer that has the answer's end sends its next request, of any size, before a busy fake gets to Detach.
+func TestDetachKeepsALargeNextRequest(t *testing.T) {
+	next := strings.Repeat("x", 8<<20)
+	for name, answer := range map[string]func(x *wire.Exchange) error{
+		"behind the last chunk": func(x *wire.Exchange) error { head(x); return x.Last() },
+		"behind the last byte that was promised": func(x *wire.Exchange) error {
+			x.Head(200, http.Header{"Content-Length": {"4"}}, false)
+			return x.Put([]byte("four"))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, peer := overMemnet(t)
+				x := wire.New(server, nil, nil)
+				require.NoError(t, answer(x))
+				_, err := io.WriteString(peer, next)
+				require.NoError(t, err)
+				synctest.Wait()
+				_, stray, ok := x.Detach()
+				require.True(t, ok)
+				require.Equal(t, len(next), len(stray))
+			})
+		})
+	}
+}

@@ -28,9 +28,14 @@ func leaving(err error) Leaving {
 	return RST
 }
 
-// strayLimit bounds what a peer may send behind its request and still have served on the same connection. It holds
-// the head of a pipelined request; a peer that sends more is answered and then closed.
-const strayLimit = 64 << 10
+// What a peer may send behind its request and still have served on the same connection, in bytes. A peer that sends more is answered
+// and then closed.
+const (
+	strayLimit = 64 << 10 // while the answer is under way: the head of a pipelined request
+	// nextLimit is for when the answer's end is on its way: a peer may have it, and so send its next request, long before this side gets
+	// to Detach on a busy machine. It holds the largest body that a fake takes.
+	nextLimit = 16 << 20
+)
 
 // watch is the only reader of the connection.
 func (x *Exchange) watch() {
@@ -44,10 +49,14 @@ func (x *Exchange) drain() {
 	for {
 		n, err := x.conn.Read(b[:])
 		if n > 0 {
+			limit := strayLimit
 			x.mu.Lock()
 			x.unread += n
+			if x.ending {
+				limit = nextLimit
+			}
 			x.mu.Unlock()
-			if x.excess = x.excess || len(x.stray)+n > strayLimit; !x.excess {
+			if x.excess = x.excess || len(x.stray)+n > limit; !x.excess {
 				x.stray = append(x.stray, b[:n]...)
 			}
 		}

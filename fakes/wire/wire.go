@@ -67,6 +67,7 @@ type Exchange struct {
 	over     bool   // nobody will call then any more
 	then     func() // of Rest
 	unread   int    // bytes that came behind the request
+	ending   bool   // the end of the answer is on its way
 }
 
 // carrier is an answer in one version of HTTP. Nothing of it waits for anything but the peer.
@@ -169,6 +170,11 @@ func (x *Exchange) write(p []byte, last bool) error {
 		x.slow = time.AfterFunc(Patience, func() { x.note("blocked"); x.noted <- struct{}{} })
 	} else {
 		x.slow.Reset(Patience)
+	}
+	if body, one := x.body.(*http1); last || one && body.ends(len(p)) {
+		x.mu.Lock()
+		x.ending = true
+		x.mu.Unlock()
 	}
 	n, err := x.body.send(p, last)
 	if !x.slow.Stop() {

@@ -4,6 +4,7 @@ package bubble
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"net"
 	"os"
@@ -154,9 +155,10 @@ func open(target harness.Target, c harness.Case, network *memnet.Network, tl *ti
 	windows := harness.Production().With(c.Variant.Set)
 	server, err := target.Start(harness.Setup{
 		Windows: windows, Provider: "http://provider.test/v1", Dialect: c.Dialect(), Listener: atAgent, Dial: network.DialContext,
-		Tools: kit.Servers, Approval: c.Variant.Set.Approval, Approver: approver, Pipe: pipes(kit, network), Collector: collecting.Endpoint(), Execution: target.Execution,
-		Workers: harness.Workers(c.Variant.Set),
-		Log:     &harness.LogWriter{Timeline: tl},
+		Tools: kit.Servers, Approval: c.Variant.Set.Approval, Approver: approver, Pipe: pipes(kit, network), Collector: collecting.Endpoint(),
+		Execution: cmp.Or(c.Variant.Set.Execution, target.Execution),
+		Workers:   harness.Workers(c.Variant.Set),
+		Log:       &harness.LogWriter{Timeline: tl},
 	})
 	if err != nil {
 		fake.Close()

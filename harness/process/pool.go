@@ -303,8 +303,8 @@ func (r *run) start(ctx context.Context, subject string, s harness.Set, apart bo
 		return nil, fmt.Errorf("process: the approver: %w", err)
 	}
 	c, err := startChild(ctx, r.Target.Command(harness.Setup{
-		Windows: r.windows(s), Provider: r.provider, Dialect: s.Dialect, Tools: kit.Servers, Collector: collecting.Endpoint(), Execution: r.Target.Execution,
-		Approval: s.Approval, Approver: url, Workers: harness.Workers(s),
+		Windows: r.windows(s), Provider: r.provider, Dialect: s.Dialect, Tools: kit.Servers, Collector: collecting.Endpoint(),
+		Execution: cmp.Or(s.Execution, r.Target.Execution), Approval: s.Approval, Approver: url, Workers: harness.Workers(s),
 	}), r.wait())
 	if err != nil {
 		kit.Close()

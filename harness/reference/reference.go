@@ -66,7 +66,10 @@ func agentFile(s harness.Setup) string {
 	return text + approvals(s) + orchestration(s.Workers, provider, base)
 }
 
-// toolServer is the table of one MCP server. The client's Authorization goes on to those over HTTP.
+// forwarded are the client's headers that go on to MCP servers over HTTP.
+const forwarded = `headers_from_request = { Authorization = "authorization", X-Account = "x-account" }`
+
+// toolServer is the table of one MCP server.
 func toolServer(t harness.ToolServer) string {
 	table := "mcp.servers." + t.Name
 	switch t.Transport {
@@ -81,11 +84,11 @@ func toolServer(t harness.ToolServer) string {
 		}
 		return fmt.Sprintf("\n[%s]\ntransport = \"stdio\"\ncmd = [%s]\nprotocol_version = %q\n", table, strings.Join(words, ", "), t.Transport.Revision())
 	case harness.SSETools:
-		return fmt.Sprintf("\n[%s]\ntransport = \"sse\"\nurl = %q\nprotocol_version = %q\nheaders_from_request = { Authorization = \"authorization\" }\n",
-			table, t.URL, t.Transport.Revision())
+		return fmt.Sprintf("\n[%s]\ntransport = \"sse\"\nurl = %q\nprotocol_version = %q\n%s\n",
+			table, t.URL, t.Transport.Revision(), forwarded)
 	default:
-		return fmt.Sprintf("\n[%s]\ntransport = \"http_streamable\"\nurl = %q\nprotocol_version = %q\nheaders_from_request = { Authorization = \"authorization\" }\n",
-			table, t.URL, t.Transport.Revision())
+		return fmt.Sprintf("\n[%s]\ntransport = \"http_streamable\"\nurl = %q\nprotocol_version = %q\n%s\n",
+			table, t.URL, t.Transport.Revision(), forwarded)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -87,6 +89,8 @@ func play(t *testing.T, e Execution, model *turns, tools Tools) (events []string
 				events = append(events, fmt.Sprintf("started %s token %d", e.ID, e.Token))
 			case run.ToolProgress:
 				events = append(events, fmt.Sprintf("progress %d", e.Token))
+			case run.ToolUsage:
+				events = append(events, fmt.Sprintf("usage %d of %v", e.Usage.Total, e.IDs))
 			case run.ToolCompleted:
 				events = append(events, fmt.Sprintf("completed %s after %s failed %t", e.ID, e.Duration, e.Failed))
 			}
@@ -124,6 +128,18 @@ func TestExecution(t *testing.T) {
 			}, said, "results go to the model in the order of the calls")
 		})
 	}
+}
+
+func TestUsageIsToldOfTheCallsWhoseResultsATurnReads(t *testing.T) {
+	cost := func(total int, items []llm.Item) []llm.Item {
+		return append([]llm.Item{{Kind: llm.UsageReported, Usage: llm.Usage{Total: total}}}, items...)
+	}
+	call := func(id string) llm.ToolCall { return llm.ToolCall{ID: id, Name: "fail"} }
+	model := &turns{items: [][]llm.Item{cost(1, calling(call("a"), call("b"))), cost(2, calling(call("c"))), cost(4, answering())}}
+	events, err := play(t, Sequential, model, &timed{})
+	require.NoError(t, err)
+	events = slices.DeleteFunc(events, func(e string) bool { return !strings.HasPrefix(e, "usage") })
+	require.Equal(t, []string{"usage 2 of [a b]", "usage 4 of [c]"}, events)
 }
 
 func TestOverlappingExecution(t *testing.T) {
@@ -171,6 +187,9 @@ func TestCallsThatCannotBeExecutedAreAnswered(t *testing.T) {
 			require.Equal(t, tt.called, len(tools.called) == 1)
 			require.Equal(t, tt.want, model.asked[1].Messages[len(question)+1].Content)
 			require.Contains(t, events[len(events)-1], tt.completed)
+			for _, c := range model.asked[1].Messages[len(question)].ToolCalls {
+				require.True(t, c.Arguments == "" || json.Valid([]byte(c.Arguments)), "providers refuse a conversation with %s in it", c.Arguments)
+			}
 		})
 	}
 }

@@ -129,6 +129,26 @@ func TestTheSessionEndsAfterTheCancellations(t *testing.T) {
 	})
 }
 
+// Also when the server does not take the cancellation, and with the caller's credentials like every other request.
+func TestASessionIsEndedByItsCaller(t *testing.T) {
+	bubble(t, func(t *testing.T, n network) {
+		f := serve(t, n, "files", legacy)
+		defer f.close()
+		f.on["notifications/cancelled"] = func(_ http.ResponseWriter, r *http.Request, _ said) { <-r.Context().Done() }
+		f.on["DELETE"] = watchAuthorization(f, f.on["DELETE"])
+		s := at("files")
+		s.HeadersFromRequest = map[string]string{"Authorization": "X-Token"}
+		p := &Pool{Servers: []Server{s}, Dial: n.dial, CleanupBound: 4 * time.Second}
+		l := taken(t, p, "alice")
+		c := begin(l, slow(), "", nil)
+		f.seen()
+		l.Cleanup(t.Context(), "timeout")
+		<-c.done
+		require.Equal(t, 2*time.Second, f.elapsed())
+		require.ElementsMatch(t, []string{"cancelled 4: timeout", "left 4", "DELETE", "as [alice]"}, f.seen())
+	})
+}
+
 func TestCleanupIsBounded(t *testing.T) {
 	hang := func(_ http.ResponseWriter, r *http.Request, _ said) { <-r.Context().Done() }
 	bubble(t, func(t *testing.T, n network) {
@@ -409,14 +429,17 @@ func TestAnExpiredSessionIsRenewedOnce(t *testing.T) {
 			}
 			echoes(w, r, m)
 		}
-		p := &Pool{Servers: []Server{at("files")}, Dial: n.dial}
-		l := lease(t, p)
+		f.on["initialize"] = watchAuthorization(f, f.on["initialize"])
+		s := at("files")
+		s.HeadersFromRequest = map[string]string{"Authorization": "X-Token"}
+		p := &Pool{Servers: []Server{s}, Dial: n.dial}
+		l := taken(t, p, "alice")
 		f.seen()
 		lost := &TransportError{Server: "files", Message: "the session expired"}
 		expired = 1
 		_, err := l.Call(t.Context(), echo("lost"), "", nil)
 		require.Equal(t, lost, err)
-		require.Equal(t, []string{"call 4 echo", "initialize", "notifications/initialized"}, f.seen())
+		require.Equal(t, []string{"call 4 echo", "initialize", "as [alice]", "notifications/initialized"}, f.seen())
 		got, err := l.Call(t.Context(), echo("hi"), "", nil)
 		require.NoError(t, err)
 		require.Equal(t, `{"s":"hi"}`, got.Text)

@@ -243,6 +243,40 @@ func TestConnectionsAreKeptForTheSameCaller(t *testing.T) {
 	})
 }
 
+func TestCallersDifferByEveryHeaderOfEveryServer(t *testing.T) {
+	p := &Pool{Servers: []Server{
+		{Name: "none"}, {Name: "one", HeadersFromRequest: map[string]string{"Authorization": "X-Token"}},
+		{Name: "two", HeadersFromRequest: map[string]string{"Authorization": "X-Token", "X-Account": "X-Account"}},
+	}}
+	tests := []struct {
+		name   string
+		header http.Header
+	}{
+		{"with nothing", nil},
+		{"with a token", http.Header{"X-Token": {"alice"}}},
+		{"with another token", http.Header{"X-Token": {"bob"}}},
+		{"with both tokens", http.Header{"X-Token": {"alice", "bob"}}},
+		{"with both in one", http.Header{"X-Token": {"alice, bob"}}},
+		{"with an empty token", http.Header{"X-Token": {""}}},
+		{"with the token as its account", http.Header{"X-Account": {"alice"}}},
+		{"with an account besides", http.Header{"X-Token": {"alice"}, "X-Account": {"a"}}},
+		{"with another account", http.Header{"X-Token": {"alice"}, "X-Account": {"b"}}},
+	}
+	for i, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			for j, other := range tests {
+				require.Equal(t, i == j, p.key(test.header) == p.key(other.header), "and one %s", other.name)
+			}
+			other := test.header.Clone()
+			if other == nil {
+				other = http.Header{}
+			}
+			other.Set("Authorization", "for this server alone")
+			require.Equal(t, p.key(test.header), p.key(other), "what no server is given tells nobody apart")
+		})
+	}
+}
+
 func taken(t *testing.T, p *Pool, token string) *Lease {
 	l, err := p.Lease(t.Context(), http.Header{"X-Token": {token}})
 	require.NoError(t, err)
