@@ -32,9 +32,18 @@ func runIsolatedInACrowd() harness.Scenario {
 			for i, g := range all {
 				asked[i] = t.Ask(g.ask())
 			}
-			for i, g := range all {
+			stalled := 0
+			for _, g := range all {
 				if g.does == leaves {
 					t.Await(nth(of(clientText, g.name), 3))
+				}
+				if g.does == leaves || g.does == staysSilent {
+					stalled++
+				}
+			}
+			t.Await(nth(providerStall, stalled)) // the last words may be read before it is under way
+			for i, g := range all {
+				if g.does == leaves {
 					asked[i].Leave(caller.Close)
 				}
 			}
