@@ -3,10 +3,8 @@ package harness
 import (
 	"encoding/json"
 	"fmt"
-	"net"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/stallwright/stallwright/fakes/approver"
@@ -40,25 +38,6 @@ const ApprovalSecret = "stallwright-approvals-are-played-with-this"
 
 // ApprovalPath is where the fake webhook is asked.
 const ApprovalPath = "/approve"
-
-// OpenApprover starts the fake webhook of one server under test on a listener, and tells its URL; nil without one. The function it
-// returns ends it, and waits for it.
-func OpenApprover(a Approving, listen func() (net.Listener, error)) (fake *approver.Approver, url string, end func(), err error) {
-	if a != Webhook {
-		return nil, "", func() {}, nil
-	}
-	l, err := listen()
-	if err != nil {
-		return nil, "", nil, err
-	}
-	fake = &approver.Approver{Secret: ApprovalSecret}
-	var serving sync.WaitGroup
-	serving.Go(func() { _ = fake.Serve(l) })
-	return fake, "http://" + l.Addr().String() + ApprovalPath, func() {
-		fake.Close()
-		serving.Wait()
-	}, nil
-}
 
 // Approver tells the fake webhook what to answer in this trial: once, before the first Ask.
 func (t *Trial) Approver(programs ...approver.Program) {

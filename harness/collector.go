@@ -1,9 +1,6 @@
 package harness
 
 import (
-	"net"
-	"sync"
-
 	"github.com/stallwright/stallwright/fakes/collector"
 	"github.com/stallwright/stallwright/fakes/script"
 	"github.com/stallwright/stallwright/harness/expect"
@@ -11,44 +8,6 @@ import (
 
 // CollectorLane is the lane of the fake collector.
 const CollectorLane = collector.Lane
-
-// Collecting is the fake collector of one server under test. The nil pointer is none.
-type Collecting struct {
-	Fake *collector.Collector
-	URL  string // without the path, as OTEL_EXPORTER_OTLP_ENDPOINT has it
-
-	serving sync.WaitGroup
-}
-
-// OpenCollector starts a collector for a case that has one, else it returns nil. It refuses everything until a session is open.
-func OpenCollector(s Set, listen func() (net.Listener, error)) (*Collecting, error) {
-	if !s.Telemetry {
-		return nil, nil
-	}
-	l, err := listen()
-	if err != nil {
-		return nil, err
-	}
-	c := &Collecting{Fake: &collector.Collector{}, URL: "http://" + l.Addr().String()}
-	c.serving.Go(func() { c.Fake.Serve(l) })
-	return c, nil
-}
-
-// Endpoint is where the server under test exports to, "" when there is no collector.
-func (c *Collecting) Endpoint() string {
-	if c == nil {
-		return ""
-	}
-	return c.URL
-}
-
-// Close ends the collector and waits for it.
-func (c *Collecting) Close() {
-	if c != nil {
-		c.Fake.Close()
-		c.serving.Wait()
-	}
-}
 
 // Collector tells the fake collector what to do in this trial, before the first Ask. Without it, it accepts everything.
 func (t *Trial) Collector(s collector.Script) {
@@ -64,7 +23,7 @@ func (t *Trial) openCollector() {
 	if t.Stage.Collector == nil {
 		return
 	}
-	err := t.Stage.Collector.Fake.Open(&collector.Session{Script: t.collected, Timeline: t.Stage.Timeline, Gates: t.gates})
+	err := t.Stage.Collector.Open(&collector.Session{Script: t.collected, Timeline: t.Stage.Timeline, Gates: t.gates})
 	if err != nil {
 		panic(err)
 	}
@@ -75,7 +34,7 @@ func (t *Trial) releaseCollector() []string {
 	if t.Stage.Collector == nil {
 		return nil
 	}
-	return t.Stage.Collector.Fake.Release()
+	return t.Stage.Collector.Release()
 }
 
 // unstruckCollector lists the faults of the collector's script that never struck.

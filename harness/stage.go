@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stallwright/stallwright/fakes/approver"
+	"github.com/stallwright/stallwright/fakes/collector"
 	"github.com/stallwright/stallwright/fakes/provider"
 	"github.com/stallwright/stallwright/fakes/timeline"
 )
@@ -30,10 +31,10 @@ type Stage struct {
 
 	Timeline  *timeline.Timeline
 	Provider  *provider.Provider
-	Tools     []ToolServer       // the MCP servers of the server under test
-	Approver  *approver.Approver // the webhook that the server under test asks; nil when it has none
-	Collector *Collecting        // nil when the case has none
-	Apart     bool               // the trial has the server under test, and so the MCP servers, to itself
+	Tools     []ToolServer         // the MCP servers of the server under test
+	Approver  *approver.Approver   // the webhook that the server under test asks; nil when it has none
+	Collector *collector.Collector // nil when the case has none
+	Apart     bool                 // the trial has the server under test, and so the MCP servers, to itself
 	Dial      func(ctx context.Context, network, addr string) (net.Conn, error)
 	Address   string // of the server under test
 	Base      string // path before /v1

@@ -4,9 +4,8 @@ package bubble
 
 import (
 	"bytes"
-	"cmp"
+
 	"fmt"
-	"net"
 	"os"
 	"runtime"
 	"strings"
@@ -81,27 +80,15 @@ func trial(target harness.Target, c harness.Case, seed uint64, bubble string) ve
 	var network memnet.Network
 	tl := timeline.New()
 	fake := &provider.Provider{Dialects: dialects.All()}
-	kit, err := openTools(c, &network)
+	peers, err := openPeers(c, &network)
 	if err != nil {
-		return harness.Fell(c, seed, verdict.Error, verdict.Crash, "start", "the MCP servers did not start: "+err.Error())
+		return harness.Fell(c, seed, verdict.Error, verdict.Crash, "start", err.Error())
 	}
-	collecting, err := harness.OpenCollector(c.Variant.Set, func() (net.Listener, error) { return network.Listen("collector.test:4318") })
-	if err != nil {
-		kit.Close()
-		return harness.Fell(c, seed, verdict.Error, verdict.Crash, "start", "the collector did not start: "+err.Error())
-	}
-	webhook, url, endApprover, err := harness.OpenApprover(c.Variant.Set.Approval, func() (net.Listener, error) { return network.Listen("localhost:9103") })
-	if err != nil {
-		kit.Close()
-		collecting.Close()
-		return harness.Fell(c, seed, verdict.Error, verdict.Crash, "start", "the approver did not start: "+err.Error())
-	}
-	stage, err := open(target, c, &network, tl, fake, kit, collecting, url)
+	stage, err := open(target, c, &network, tl, fake, peers)
 	if err != nil {
 		return harness.Fell(c, seed, verdict.Error, verdict.Crash, "start", "the server did not start: "+err.Error())
 	}
 	stage.Lacks = lacks
-	stage.Approver = webhook
 	var page []byte // of all stacks, kept since a trial may take a census often
 	stage.Census = func() map[harness.Feature]int {
 		var goroutines []string
@@ -133,16 +120,14 @@ func trial(target harness.Target, c harness.Case, seed uint64, bubble string) ve
 	stage.Server.Signal("SIGTERM")
 	time.Sleep(settle)
 	fake.Close()
-	kit.Close()
-	collecting.Close()
-	endApprover()
+	peers.Close()
 	network.Close()
 	time.Sleep(settle)
 	return trial.Judge()
 }
 
 // open starts the fake provider and the server under test.
-func open(target harness.Target, c harness.Case, network *memnet.Network, tl *timeline.Timeline, fake *provider.Provider, kit *harness.Toolkit, collecting *harness.Collecting, approver string) (*harness.Stage, error) {
+func open(target harness.Target, c harness.Case, network *memnet.Network, tl *timeline.Timeline, fake *provider.Provider, peers *harness.Peers) (*harness.Stage, error) {
 	atProvider, err := network.Listen("provider.test:80")
 	if err != nil {
 		return nil, err
@@ -153,22 +138,17 @@ func open(target harness.Target, c harness.Case, network *memnet.Network, tl *ti
 	}
 	go fake.Serve(atProvider) // ended and waited for by fake.Close
 	windows := harness.Production().With(c.Variant.Set)
-	server, err := target.Start(harness.Setup{
-		Windows: windows, Provider: "http://provider.test/v1", Dialect: c.Dialect(), Listener: atAgent, Dial: network.DialContext,
-		Tools: kit.Servers, Approval: c.Variant.Set.Approval, Approver: approver, Pipe: pipes(kit, network), Collector: collecting.Endpoint(),
-		Execution: cmp.Or(c.Variant.Set.Execution, target.Execution),
-		Workers:   harness.Workers(c.Variant.Set),
-		Log:       &harness.LogWriter{Timeline: tl},
-	})
+	setup := peers.Setup(c.Variant.Set, target, windows, "http://provider.test/v1")
+	setup.Listener, setup.Dial, setup.Pipe, setup.Log = atAgent, network.DialContext, pipes(peers, network), &harness.LogWriter{Timeline: tl}
+	server, err := target.Start(setup)
 	if err != nil {
 		fake.Close()
-		kit.Close()
-		collecting.Close()
+		peers.Close()
 		return nil, err
 	}
 	return &harness.Stage{
 		Virtual: true, Windows: windows, Usual: harness.Production(), Tick: time.Millisecond, Patience: patience, Rest: rest, Flood: 1 << 20,
-		Timeline: tl, Provider: fake, Tools: kit.Servers, Collector: collecting, Apart: true, Dial: network.DialContext, Address: "agent.test:80",
+		Timeline: tl, Provider: fake, Tools: peers.Servers, Approver: peers.Approver, Collector: peers.Collector, Apart: true, Dial: network.DialContext, Address: "agent.test:80",
 		Settle: synctest.Wait, Server: server,
 	}, nil
 }

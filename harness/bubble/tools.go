@@ -10,14 +10,22 @@ import (
 	"github.com/stallwright/stallwright/harness"
 )
 
-// openTools starts the MCP servers that a case's set names.
-func openTools(c harness.Case, network *memnet.Network) (*harness.Toolkit, error) {
-	return harness.OpenTools(c.Variant.Set.Tools, false, nil, func(server string) (net.Listener, error) { return network.Listen(server + ".test:80") })
+// openPeers starts the fakes that a case's set names. The approver is on this machine: a signed webhook elsewhere needs TLS.
+func openPeers(c harness.Case, network *memnet.Network) (*harness.Peers, error) {
+	return harness.OpenPeers(c.Variant.Set, false, nil, func(name string) (net.Listener, error) {
+		switch name {
+		case harness.ApproverName:
+			return network.Listen("localhost:9103")
+		case harness.CollectorName:
+			return network.Listen("collector.test:4318")
+		}
+		return network.Listen(name + ".test:80")
+	})
 }
 
-// pipes starts a server of the kit as a child would be, as often as the server under test asks: its end of the connection is the
+// pipes starts a server of the peers as a child would be, as often as the server under test asks: its end of the connection is the
 // child's input and output.
-func pipes(kit *harness.Toolkit, network *memnet.Network) func(server string) (net.Conn, error) {
+func pipes(peers *harness.Peers, network *memnet.Network) func(server string) (net.Conn, error) {
 	var started atomic.Int64 // an address for each, since several may be started at once
 	return func(server string) (net.Conn, error) {
 		l, err := network.Listen(fmt.Sprintf("%s.child:%d", server, started.Add(1)))
@@ -31,7 +39,7 @@ func pipes(kit *harness.Toolkit, network *memnet.Network) func(server string) (n
 		}
 		theirs, err := l.Accept() // at once: it was dialled
 		if err == nil {
-			err = kit.Pipe(server, theirs)
+			err = peers.Pipe(server, theirs)
 		}
 		if err != nil {
 			ours.Close()

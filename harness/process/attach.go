@@ -176,8 +176,8 @@ func enough(c harness.Case) harness.Tooling {
 // DefaultTools is where the first MCP server of an attached server usually listens.
 const DefaultTools = "127.0.0.1:4011"
 
-// openTools starts the MCP servers that an attached server has.
-func (r *run) openTools() (*harness.Toolkit, error) {
+// openPeers starts the MCP servers that an attached server has.
+func (r *run) openPeers() (*harness.Peers, error) {
 	at := cmp.Or(r.ToolsListen, "127.0.0.1:0")
 	name, port, err := net.SplitHostPort(at)
 	if err != nil {
@@ -188,7 +188,7 @@ func (r *run) openTools() (*harness.Toolkit, error) {
 		return nil, err
 	}
 	next := first
-	return harness.OpenTools(r.Tools, true, r.Child, func(string) (net.Listener, error) {
+	return harness.OpenPeers(harness.Set{Tools: r.Tools}, true, r.Child, func(string) (net.Listener, error) {
 		l, err := net.Listen("tcp", net.JoinHostPort(name, strconv.Itoa(next)))
 		if first != 0 {
 			next++

@@ -18,7 +18,6 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/stallwright/stallwright/fakes/approver"
 	"github.com/stallwright/stallwright/harness"
 )
 
@@ -33,17 +32,14 @@ const (
 
 // child is a server under test that was started as a process.
 type child struct {
-	cmd         *exec.Cmd
-	folder      string
-	address     string
-	log         *journal
-	done        chan struct{}    // closed when it was reaped
-	read        chan struct{}    // closed when its log was read to the end
-	signalled   atomic.Bool      // by a trial
-	kit         *harness.Toolkit // its MCP servers; nil when it has none
-	collector   *harness.Collecting
-	approver    *approver.Approver // that it asks; nil when it asks none
-	endApprover func()
+	cmd       *exec.Cmd
+	folder    string
+	address   string
+	log       *journal
+	done      chan struct{}  // closed when it was reaped
+	read      chan struct{}  // closed when its log was read to the end
+	signalled atomic.Bool    // by a trial
+	peers     *harness.Peers // nil when it has none
 }
 
 var _ harness.Server = (*child)(nil)
@@ -234,12 +230,8 @@ func (c *child) stop() {
 	}
 	<-c.read
 	os.RemoveAll(c.folder)
-	c.collector.Close()
-	if c.kit != nil {
-		c.kit.Close()
-	}
-	if c.endApprover != nil {
-		c.endApprover()
+	if c.peers != nil {
+		c.peers.Close()
 	}
 }
 

@@ -132,7 +132,7 @@ type host struct {
 	windows harness.Windows
 	usual   harness.Windows // before the set
 	child   *child          // nil when attached
-	kit     *harness.Toolkit
+	peers   *harness.Peers
 }
 
 func (r *run) log(format string, args ...any) {
@@ -287,33 +287,17 @@ func (r *run) start(ctx context.Context, subject string, s harness.Set, apart bo
 	if ctx.Err() != nil {
 		return nil, nil
 	}
-	kit, err := harness.OpenTools(s.Tools, !apart, r.Child, func(string) (net.Listener, error) { return net.Listen("tcp", "127.0.0.1:0") })
+	peers, err := harness.OpenPeers(s, !apart, r.Child, func(string) (net.Listener, error) { return net.Listen("tcp", "127.0.0.1:0") })
 	if err != nil {
-		return nil, fmt.Errorf("process: the MCP servers: %w", err)
+		return nil, fmt.Errorf("process: %w", err)
 	}
-	collecting, err := harness.OpenCollector(s, func() (net.Listener, error) { return net.Listen("tcp", "127.0.0.1:0") })
+	c, err := startChild(ctx, r.Target.Command(peers.Setup(s, r.Target, r.windows(s), r.provider)), r.wait())
 	if err != nil {
-		kit.Close()
-		return nil, fmt.Errorf("process: the collector: %w", err)
-	}
-	webhook, url, endApprover, err := harness.OpenApprover(s.Approval, func() (net.Listener, error) { return net.Listen("tcp", "127.0.0.1:0") })
-	if err != nil {
-		kit.Close()
-		collecting.Close()
-		return nil, fmt.Errorf("process: the approver: %w", err)
-	}
-	c, err := startChild(ctx, r.Target.Command(harness.Setup{
-		Windows: r.windows(s), Provider: r.provider, Dialect: s.Dialect, Tools: kit.Servers, Collector: collecting.Endpoint(),
-		Execution: cmp.Or(s.Execution, r.Target.Execution), Approval: s.Approval, Approver: url, Workers: harness.Workers(s),
-	}), r.wait())
-	if err != nil {
-		kit.Close()
-		collecting.Close()
-		endApprover()
+		peers.Close()
 	}
 	switch {
 	case err == nil:
-		c.kit, c.collector, c.approver, c.endApprover = kit, collecting, webhook, endApprover
+		c.peers = peers
 		r.log("server %d listens on %s", c.cmd.Process.Pid, c.address)
 		return c, nil
 	case ctx.Err() != nil:
@@ -347,7 +331,7 @@ func (r *run) alone(ctx context.Context, w work) error {
 	}
 	defer c.stop()
 	r.begin(w.Job)
-	r.deliver(w.Job, r.trial(w, host{address: c.address, windows: windows, usual: r.usual(), child: c, kit: c.kit}, true))
+	r.deliver(w.Job, r.trial(w, host{address: c.address, windows: windows, usual: r.usual(), child: c, peers: c.peers}, true))
 	return nil
 }
 
@@ -364,7 +348,7 @@ func (r *run) shared(ctx context.Context, set harness.Set, works []work) error {
 		if c == nil {
 			return err
 		}
-		finished, fallen, left := r.share(ctx, host{address: c.address, windows: windows, usual: r.usual(), child: c, kit: c.kit}, works)
+		finished, fallen, left := r.share(ctx, host{address: c.address, windows: windows, usual: r.usual(), child: c, peers: c.peers}, works)
 		died := c.ended()
 		c.stop()
 		if !died {
@@ -441,12 +425,12 @@ func (r *run) attached(ctx context.Context, jobs []harness.Job) error {
 		}
 		return err
 	}
-	kit, err := r.openTools()
+	peers, err := r.openPeers()
 	if err != nil {
 		return targetError("the MCP servers", "choose another address for them, and tell it to the server", err)
 	}
-	defer kit.Close()
-	h.kit = kit
+	defer peers.Close()
+	h.peers = peers
 	var together, apart []work
 	for _, w := range r.works(jobs, func(c harness.Case) string {
 		why, _ := Unfit(c, h.windows, r.Tools)

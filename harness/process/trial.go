@@ -36,18 +36,15 @@ func (r *run) trial(w work, h host, alone bool) (res verdict.Result) {
 	if w.c.Scenario.Anywhere {
 		stage.Patience = min(stage.Patience, plainPatience)
 	}
-	if h.child != nil {
-		stage.Approver = h.child.approver
-	}
-	if h.kit != nil {
-		stage.Tools, stage.Apart = h.kit.Servers, alone && h.child != nil
+	if h.peers != nil {
+		stage.Tools, stage.Approver, stage.Apart = h.peers.Servers, h.peers.Approver, alone && h.child != nil
 		if needs := w.c.Variant.Set.Tools; needs != harness.NoTools && !w.c.Scenario.Anywhere {
 			stage.Tools = stage.Tools[:len(needs.Servers())] // an attached server may have more
 		}
 	}
 	if alone && h.child != nil {
 		stage.Server = h.child
-		stage.Collector = h.child.collector
+		stage.Collector = h.peers.Collector // of one trial at a time
 		stage.Census = func() map[harness.Feature]int { return census.Of(h.child.cmd.Process.Pid) }
 		h.child.log.tell(&harness.LogWriter{Timeline: stage.Timeline})
 		defer h.watchExit(stage)()
