@@ -226,15 +226,19 @@ func (l *link) abort(ex *exchange, problem error) {
 	ex.cancel(l.spoil(ex, problem))
 }
 
-// shut lets no further call out and returns those that the server has and did not answer.
+// shut lets no further call out, gives up those that wait for a connection, and returns those that the server has and did not answer.
 func (l *link) shut() []*exchange {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closing = true
 	var flying []*exchange
 	for ex := range maps.Values(l.pending) {
-		if ex.method == methodCall && ex.sent && !ex.answered {
+		switch {
+		case ex.method != methodCall || ex.answered:
+		case ex.sent:
 			flying = append(flying, ex)
+		default: // the cancellations free connections, on which it would still go out
+			ex.cancel(errClosed)
 		}
 	}
 	return flying
