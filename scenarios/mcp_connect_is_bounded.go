@@ -43,7 +43,7 @@ func ailments() []ailment {
 		}
 	}
 	mcpEvent := func(kind string) *expect.Event { return &expect.Event{Lane: harness.ToolsLane, Kind: kind} }
-	third := nth(expect.Event{Lane: harness.ToolsLane, Kind: "request", Detail: "tools/list"}, 4) // the good server is asked too
+	second := nth(expect.Event{Lane: harness.ToolsLane, Kind: "request", Detail: "tools/list"}, 3) // the good server is asked too
 	connection, stall, drip := mcpEvent("connection"), mcpEvent("stall"), mcpEvent("drip")
 	deep := func() string {
 		return `{"name":"deep","inputSchema":{"type":"object","properties":` + strings.Repeat(`{"a":`, 9900) + `{}` + strings.Repeat(`}`, 9900) + `}}`
@@ -58,8 +58,8 @@ func ailments() []ailment {
 	notUTF8 := func() string {
 		return "{\"name\":\"caf\xe9\",\"inputSchema\":{\"type\":\"object\"}},{\"name\":\"\xff\xfe\",\"description\":\"\xc3\",\"inputSchema\":{\"type\":\"object\"}}"
 	}
-	late := func(method string, w harness.Windows, steps ...script.Step) mcp.Program {
-		return mcp.Program{When: mcp.When{Method: method}, Steps: append([]script.Step{script.Pause{For: w.Connect * 2 / 5}}, steps...)}
+	late := func(method string, by time.Duration, steps ...script.Step) mcp.Program {
+		return mcp.Program{When: mcp.When{Method: method}, Steps: append([]script.Step{script.Pause{For: by}}, steps...)}
 	}
 	return []ailment{
 		{name: "mute", over: overHTTP, why: connection, spoil: func(f *mcp.Fake) { f.Connections.Mute = 1000 }},
@@ -72,13 +72,11 @@ func ailments() []ailment {
 		{name: "list-unanswered", over: all, why: stall, script: does("tools/list", fault.Stall{})},
 		// Each step is in time, and all of them together are not.
 		{name: "late-then-unanswered", over: greeted[:1], why: stall, script: func(w harness.Windows) mcp.Script {
-			return mcp.Script{Programs: []mcp.Program{late("initialize", w, mcp.Result{}), late("tools/list", w, fault.Stall{})}}
+			return mcp.Script{Programs: []mcp.Program{late("initialize", w.Connect*2/5, mcp.Result{}), late("tools/list", 0, fault.Stall{})}}
 		}},
-		{name: "list-page-by-page", over: http, why: &third, script: func(w harness.Windows) mcp.Script {
-			list := func(n int) mcp.Program {
-				return late("tools/list", w, page(fmt.Sprintf("tool_%d", n), fmt.Sprintf("page %d", n+1)))
-			}
-			return mcp.Script{Programs: []mcp.Program{list(1), list(2), list(3)}}
+		{name: "list-page-by-page", over: http, why: &second, script: func(w harness.Windows) mcp.Script {
+			list := func(tool, next string) mcp.Program { return late("tools/list", w.Connect*3/5, page(tool, next)) }
+			return mcp.Script{Programs: []mcp.Program{list("book", "page 2"), list("cancel", "")}}
 		}},
 		{name: "list-drips", over: all, why: drip, script: drips("tools/list")},
 		{name: "list-refused", over: all, sooner: true, script: does("tools/list", mcp.Error{Code: -32603})},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -126,6 +127,33 @@ func TestTheSessionEndsAfterTheCancellations(t *testing.T) {
 		require.Equal(t, time.Second, f.elapsed())
 		<-c.done
 		require.Equal(t, &TransportError{Server: "files", Message: "the connection is closed"}, c.err)
+	})
+}
+
+func TestACallThatWasNotSentIsNotCancelled(t *testing.T) {
+	bubble(t, func(t *testing.T, n network) {
+		f := serve(t, n, "files", legacy)
+		defer f.close()
+		var held atomic.Bool // the next connection does not come about
+		p := &Pool{Servers: []Server{at("files")}, Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			if held.CompareAndSwap(true, false) {
+				<-ctx.Done()
+				return nil, context.Cause(ctx)
+			}
+			return n.dial(ctx, network, addr)
+		}}
+		l := lease(t, p)
+		f.seen()
+		sent := begin(l, slow(), "", nil)
+		require.Equal(t, []string{"call 4 slow"}, f.seen())
+		held.Store(true)
+		waits := begin(l, slow(), "", nil)
+		require.Empty(t, f.seen())
+		require.False(t, held.Load(), "it is being connected")
+		l.Cleanup(t.Context(), "timeout")
+		<-sent.done
+		<-waits.done
+		require.ElementsMatch(t, []string{"cancelled 4: timeout", "left 4", "DELETE"}, f.seen())
 	})
 }
 

@@ -264,15 +264,20 @@ func (l *link) givenUp() []<-chan struct{} {
 	return l.alone
 }
 
-// shut lets no further call out and returns those that the server has and did not answer, but those that were given up alone.
+// shut lets no further call out, gives up those that wait for a connection, and returns those that the server has and did not answer, but
+// those that were given up alone.
 func (l *link) shut() []*exchange {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closing = true
 	var flying []*exchange
 	for ex := range maps.Values(l.pending) {
-		if ex.method == methodCall && ex.sent && !ex.answered && !ex.givenUp {
+		switch {
+		case ex.method != methodCall || ex.answered || ex.givenUp:
+		case ex.sent:
 			flying = append(flying, ex)
+		default: // the cancellations free connections, on which it would still go out
+			ex.cancel(errClosed)
 		}
 	}
 	return flying
