@@ -20,6 +20,7 @@ mutants: ## build all mutants at once and play each: the suite must catch every 
 
 soak: build ## 20,000 runs with every ending through one server process, and what is left of them
 	bin/stallwright soak
+	bin/stallwright soak --orchestrated --runs 5000
 
 real: build ## the same cases on a child process over TCP
 	bin/stallwright run --time real

@@ -77,14 +77,15 @@ func (t *Trial) AwaitAsked(n int) string {
 	what := Asked
 	what.Nth = n
 	e := t.Await(what)
-	id := decisionID(e)
+	id := DecisionID(e)
 	if id == "" {
 		t.end("%s has no decision_id", what)
 	}
 	return id
 }
 
-func decisionID(e timeline.Event) string {
+// DecisionID is the id in an event that is [Asked], "" when it has none.
+func DecisionID(e timeline.Event) string {
 	_, data, _ := strings.Cut(e.Detail, " ")
 	var told struct {
 		ID string `json:"decision_id"`
@@ -106,7 +107,7 @@ func (t *Trial) DecideAll() {
 	var ids []string
 	for _, e := range t.Stage.Timeline.Events() {
 		if e.Lane == caller.Lane && e.Kind == "event" && strings.HasPrefix(e.Detail, "aura.approval_") {
-			if id := decisionID(e); id != "" && !slices.Contains(ids, id) {
+			if id := DecisionID(e); id != "" && !slices.Contains(ids, id) {
 				ids = append(ids, id)
 			}
 		}

@@ -39,7 +39,7 @@ func (c *cli) soakCommand() *cobra.Command {
 			err = s.Run(cmd.Context())
 			var problems soak.Problems
 			if errors.As(err, &problems) {
-				fmt.Fprintf(c.stdout, "\n✗ %s\n\nagain: stallwright soak --runs %d --at-once %d --seed %d\n", problems, s.Runs, s.AtOnce, s.Seed)
+				fmt.Fprintf(c.stdout, "\n✗ %s\n\nagain: stallwright soak --runs %d --at-once %d --seed %d --orchestrated=%t\n", problems, s.Runs, s.AtOnce, s.Seed, s.Orchestrated)
 				return ended(exitViolated)
 			}
 			if err != nil {
@@ -51,6 +51,7 @@ func (c *cli) soakCommand() *cobra.Command {
 	}
 	cmd.Flags().IntVar(&s.Runs, "runs", 20_000, "how many; a twentieth more come before, so that the server is warm")
 	cmd.Flags().IntVar(&s.AtOnce, "at-once", 200, "how many of them at once")
+	cmd.Flags().BoolVar(&s.Orchestrated, "orchestrated", false, "the server has a coordinator and workers")
 	cmd.Flags().Uint64Var(&s.Seed, "seed", 0, "seed of all that is random (default a random one, which is printed)")
 	return cmd
 }

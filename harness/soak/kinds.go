@@ -1,10 +1,12 @@
 package soak
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/stallwright/stallwright/fakes/approver"
 	"github.com/stallwright/stallwright/fakes/fault"
 	"github.com/stallwright/stallwright/fakes/mcp"
 	"github.com/stallwright/stallwright/fakes/script"
@@ -26,7 +28,16 @@ func windows() harness.Windows {
 	w := harness.Short()
 	w.FirstChunk, w.Inactivity, w.Stream, w.Connect = 5*time.Second, 4*time.Second, 14*time.Second, 10*time.Second
 	w.Cleanup, w.LastWrite, w.Shutdown = 2*time.Second, 5*time.Second, 5*time.Second
+	w.PerCall, w.TaskInactivity = 6*time.Second, 3*time.Second
 	return w
+}
+
+// set is what the server has besides: a collector, and decisions about calls of book. A person who is asked needs streams.
+func (s Soak) set() harness.Set {
+	if s.Orchestrated {
+		return harness.Set{Inactivity: true, Tools: tooling, Telemetry: true, Approval: harness.Conversational, Orchestrated: true, PerCall: true, TaskInactivity: true}
+	}
+	return harness.Set{Inactivity: true, Tools: tooling, Telemetry: true, Approval: harness.Webhook}
 }
 
 // tooling is one server of each transport.
@@ -41,7 +52,8 @@ const (
 // soon is the longest of what is drawn for a client's leaving and for a reader's pause: before, in and after all that a run does.
 const soon = 1500 * time.Millisecond
 
-func kinds() []kind {
+// alone are the kinds of runs of a server whose agent works alone.
+func alone() []kind {
 	well := []string{completed}
 	failed, truncated := []string{"provider_error"}, []string{"provider_truncated"}
 	capped := []string{"stream_timeout"}
@@ -139,6 +151,21 @@ func kinds() []kind {
 			r.provider(script.Program{Steps: append([]script.Step{flood}, closing("stop")...)})
 			r.leave(r.hold())
 		}},
+		{"webhook-decides", 4, well, func(r *run) {
+			r.webhook(approver.Decide{Approved: r.dice.IntN(2) > 0})
+			r.provider(calls(r.book()), script.Answer("told"))
+			r.end(r.ask(r.dice.IntN(3) > 0))
+		}},
+		{"webhook-never-answers", 1, capped, func(r *run) {
+			r.webhook(fault.Stall{})
+			r.provider(calls(r.book()))
+			r.end(r.ask(r.dice.IntN(3) > 0))
+		}},
+		{"left-with-a-webhook-asked", 4, leaves, func(r *run) {
+			r.webhook(fault.Stall{})
+			r.provider(calls(r.book()))
+			r.leave(r.ask(r.dice.IntN(4) > 0))
+		}},
 		{"no-request", 2, []string{"refused with 400"}, func(r *run) {
 			r.end(r.client.Ask(caller.Ask{Body: `{"stream":true,"messages":[`}))
 		}},
@@ -173,6 +200,17 @@ func (r *run) tool(n int, steps ...script.Step) {
 	r.told = append(r.told, n)
 	name := harness.ToolNames(n)[0]
 	t := mcp.Tool{Name: name, Run: func(mcp.Call) []script.Step { return steps }}
-	err := r.soak.kit.Servers[n].Fake.Open(r.marker, &mcp.Session{Script: mcp.Script{Tools: []mcp.Tool{t}}, Timeline: r.events, Gates: r.gates})
+	err := r.soak.peers.Servers[n].Fake.Open(r.marker, &mcp.Session{Script: mcp.Script{Tools: []mcp.Tool{t}}, Timeline: r.events, Gates: r.gates})
 	r.must(err)
+}
+
+// book is a call that waits for a decision.
+func (r *run) book() script.Step {
+	return script.Tool{ID: "call_book", Name: harness.ToolNames(0)[1], Args: []string{fmt.Sprintf(`{"trial":"[[sw:%s]]"}`, r.marker)}}
+}
+
+// webhook says what the webhook answers this run's question with. The call itself, which has the run's marker, is answered at once.
+func (r *run) webhook(steps ...script.Step) {
+	r.asks = true
+	r.must(r.soak.peers.Approver.Open(r.marker, &approver.Session{Script: approver.Script{{Steps: steps}}, Timeline: r.events, Gates: r.gates}))
 }

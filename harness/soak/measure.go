@@ -106,7 +106,7 @@ func (s *soak) measure(ctx context.Context) ([]held, map[string]float64, error) 
 }
 
 // idle are what must be 0 when nothing is under way, by their names in /metrics.
-var idle = []string{"stallwright_runs_running", "stallwright_streams_open", "stallwright_tool_calls_in_flight"}
+var idle = []string{"stallwright_runs_running", "stallwright_streams_open", "stallwright_tool_calls_in_flight", "stallwright_approvals_pending"}
 
 // rest waits until nothing is under way and two looks, a moment apart, show the same. Another process can only be asked again and again. What
 // does not come to rest is counted as it is: it is a leak.

@@ -28,6 +28,7 @@ type run struct {
 
 	scripted bool
 	told     []int  // the MCP servers that know of it
+	asks     bool   // the webhook knows of it
 	late     bool   // it did not end within patience
 	broken   string // what is wrong with the soak itself
 }
@@ -116,8 +117,11 @@ func (r *run) release() {
 	if r.scripted {
 		r.soak.fake.Release(r.marker)
 	}
+	if r.asks {
+		r.soak.peers.Approver.Release(r.marker)
+	}
 	for _, n := range r.told {
-		r.soak.kit.Servers[n].Fake.Release(r.marker)
+		r.soak.peers.Servers[n].Fake.Release(r.marker)
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/stallwright/stallwright/fakes/collector"
 	"github.com/stallwright/stallwright/fakes/dialects"
 	"github.com/stallwright/stallwright/fakes/provider"
 	"github.com/stallwright/stallwright/harness"
@@ -32,7 +33,9 @@ type Soak struct {
 	Runs   int
 	AtOnce int
 	Seed   uint64
-	Out    io.Writer // progress and the figures; may be nil
+	// Orchestrated: the server has a coordinator and workers; else its agent works alone.
+	Orchestrated bool
+	Out          io.Writer // progress and the figures; may be nil
 }
 
 // Problems are what is wrong with the server, in sentences.
@@ -50,7 +53,7 @@ const warmUp = 20
 type soak struct {
 	Soak
 	fake   *provider.Provider
-	kit    *harness.Toolkit
+	peers  *harness.Peers
 	server *process.Started
 	dialer net.Dialer
 	web    *http.Client
@@ -66,9 +69,12 @@ type soak struct {
 
 // Run soaks. Its error is a Problems when the server is at fault, else the soak's own trouble. When it returns, nothing of it is left.
 func (s Soak) Run(ctx context.Context) error {
-	o := &soak{Soak: s, fake: &provider.Provider{Dialects: dialects.All()}, web: &http.Client{Transport: &http.Transport{}}, kinds: kinds(), begun: time.Now()}
+	o := &soak{Soak: s, fake: &provider.Provider{Dialects: dialects.All()}, web: &http.Client{Transport: &http.Transport{}}, kinds: alone(), begun: time.Now()}
 	if o.Out == nil {
 		o.Out = io.Discard
+	}
+	if o.Orchestrated {
+		o.kinds = together()
 	}
 	atModel, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -78,12 +84,15 @@ func (s Soak) Run(ctx context.Context) error {
 	serving.Go(func() { o.fake.Serve(atModel) })
 	defer serving.Wait()
 	defer o.fake.Close()
-	o.kit, err = harness.OpenTools(tooling, true, s.Child, func(string) (net.Listener, error) { return net.Listen("tcp", "127.0.0.1:0") })
+	o.peers, err = harness.OpenPeers(s.set(), true, s.Child, func(string) (net.Listener, error) { return net.Listen("tcp", "127.0.0.1:0") })
 	if err != nil {
 		return err
 	}
-	defer o.kit.Close()
-	command := s.Target.Command(harness.Setup{Windows: windows(), Provider: "http://" + atModel.Addr().String() + "/v1", Tools: o.kit.Servers})
+	defer o.peers.Close()
+	if err := o.peers.Collector.Open(&collector.Session{}); err != nil {
+		return err
+	}
+	command := s.Target.Command(o.peers.Setup(s.set(), s.Target, windows().With(s.set()), "http://"+atModel.Addr().String()+"/v1"))
 	if o.server, err = process.Start(ctx, command, 20*time.Second); err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 func TestEachKindIsDrawnByItsWeight(t *testing.T) {
-	all := kinds()
+	all := alone()
 	drawnOf := map[string]int{}
 	for at := range weights(all) {
 		drawnOf[drawn(all, at).name]++
@@ -20,7 +20,7 @@ func TestEachKindIsDrawnByItsWeight(t *testing.T) {
 }
 
 func TestSoakJudgesHowRunsEnd(t *testing.T) {
-	s := &soak{Soak: Soak{Runs: 100}, kinds: kinds(), seen: map[string]map[string]int{
+	s := &soak{Soak: Soak{Runs: 100}, kinds: alone(), seen: map[string]map[string]int{
 		"answers": {completed: 98, "stream_timeout": 2}, "silent": {"first_chunk_timeout": 1},
 	}, odd: map[string]string{}}
 	s.Out = discard{}

@@ -95,6 +95,7 @@ func (s *Server) gauges() []gauge {
 		{"stallwright_runs_running", "Runs that are admitted and not yet released, streaming or not.", float64(len(s.registry.Running()))},
 		{"stallwright_streams_open", "Streaming responses that are open.", float64(s.measures.streams.Load())},
 		{"stallwright_tool_calls_in_flight", "Tool calls that wait for their answer.", float64(s.measures.toolCalls.Load())},
+		{"stallwright_approvals_pending", "Approvals that wait for a decision.", float64(s.approvals.desk.Pending())},
 		{"stallwright_tool_sets_kept", "Sets of connections to the MCP servers that wait in the pool for a run.", float64(s.toolSetsKept())},
 		{"stallwright_connections_open", "Connections of clients.", float64(s.conns.count())},
 	}
