@@ -32,10 +32,11 @@ func windows() harness.Windows {
 	return w
 }
 
-// set is what the server has besides: a collector, and decisions about calls of book. A person who is asked needs streams.
+// set is what the server has besides: a collector, and decisions about calls of book. A person who is asked needs streams. Workers' tools do not
+// suspend the server's inactivity clock, so an orchestrated one has none.
 func (s Soak) set() harness.Set {
 	if s.Orchestrated {
-		return harness.Set{Inactivity: true, Tools: tooling, Telemetry: true, Approval: harness.Conversational, Orchestrated: true, PerCall: true, TaskInactivity: true}
+		return harness.Set{Tools: tooling, Telemetry: true, Approval: harness.Conversational, Orchestrated: true, PerCall: true, TaskInactivity: true}
 	}
 	return harness.Set{Inactivity: true, Tools: tooling, Telemetry: true, Approval: harness.Webhook}
 }
