@@ -115,7 +115,7 @@ func TestSignalsInTheStartUpLeaveAReport(t *testing.T) {
 			why    string
 		}{{syscall.SIGINT, 130, "SIGINT"}, {syscall.SIGTERM, 143, "SIGTERM"}} {
 			t.Run(verb[0]+" "+tc.why, func(t *testing.T) {
-				p := start(t, []string{"STUB_START=wait"}, "stub", append(verb, "--report", "json", "--report", "junit")...)
+				p := start(t, []string{"STUB_START=wait", "STUB_PLAYER=wait"}, "stub", append(verb, "--report", "json", "--report", "junit")...)
 				p.await(p.stderr, "starting up")
 				require.NoError(t, p.cmd.Process.Signal(tc.signal))
 				code, stdout, stderr := p.end()
