@@ -480,6 +480,31 @@ func TestAnExpiredSessionIsRenewedOnce(t *testing.T) {
 	})
 }
 
+func TestCallsOfAnExpiredSessionEndWithTheLease(t *testing.T) {
+	bubble(t, func(t *testing.T, n network) {
+		f := serve(t, n, "files", legacy)
+		defer f.close()
+		calls := f.on["tools/call"]
+		f.on["tools/call"] = func(w http.ResponseWriter, r *http.Request, m said) {
+			if m.Params.Name == "echo" {
+				w.WriteHeader(http.StatusNotFound)
+				return
+			}
+			calls(w, r, m)
+		}
+		p := &Pool{Servers: []Server{at("files")}, Dial: n.dial}
+		l := lease(t, p)
+		old := begin(l, slow(), "", nil)
+		f.seen()
+		_, err := l.Call(t.Context(), echo("lost"), "", nil)
+		require.Equal(t, &TransportError{Server: "files", Message: "the session expired"}, err)
+		require.Equal(t, []string{"call 5 echo", "initialize", "notifications/initialized"}, f.seen())
+		l.Cleanup(t.Context(), "timeout")
+		<-old.done
+		require.ElementsMatch(t, []string{"left 4", "DELETE"}, f.seen(), "there is no session to cancel it in")
+	})
+}
+
 func TestCallsThatAreNotSent(t *testing.T) {
 	bubble(t, func(t *testing.T, n network) {
 		f := serve(t, n, "files", modern)
