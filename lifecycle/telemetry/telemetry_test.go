@@ -236,7 +236,9 @@ func TestExports(t *testing.T) {
 		{"no longer than the flush lasts", status(503, "3600"), []time.Duration{0}, 5000 * ms, "the collector answers 503"},
 		{"what is too large stays so", status(413, ""), []time.Duration{0}, 0, "the collector answers 413"},
 		{"what is refused is not asked again", status(401, ""), []time.Duration{0}, 0, "the collector answers 401"},
-		{"nobody is sent elsewhere", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://other.test/", http.StatusTemporaryRedirect) }, []time.Duration{0}, 0, "the collector answers 307"},
+		{"nobody is sent elsewhere", func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://other.test/", http.StatusTemporaryRedirect)
+		}, []time.Duration{0}, 0, "the collector answers 307"},
 		{"an answer that ends early is none", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "10")
 			w.WriteHeader(200)
