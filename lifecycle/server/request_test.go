@@ -47,6 +47,7 @@ func TestRefusedRequests(t *testing.T) {
 			require.Contains(t, body, `"message":"`+test.message+`"`, test.name)
 			require.Contains(t, body, `"type":"invalid_request_error","param":`, test.name)
 		}
+		synctest.Wait() // a run is released behind its answer
 		require.Empty(t, f.server.registry.Running())
 		require.Equal(t, Exit{Clean: true}, f.end())
 	})
