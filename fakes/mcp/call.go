@@ -43,7 +43,7 @@ type call struct {
 	rand    *rand.Rand
 	told    int // progress
 	keep    bool
-	queued  bool          // it holds its session's turn
+	turn    chan struct{} // closed when it is its turn; nil when it need not wait for one
 	replay  *replay       // of its events
 	returns *replay       // that this GET comes back for
 	backTo  int           // the number of the last event that its client has
@@ -115,6 +115,7 @@ func (f *Fake) take(m message, p *peer, owner *session, r *http.Request) (*call,
 	sum.Write(q.Arguments)
 	c.effect = sum.Sum64()
 	p.calls[string(m.ID)] = c
+	c.lineUp()
 	f.begin(c)
 	return c, nil
 }

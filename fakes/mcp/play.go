@@ -46,7 +46,7 @@ func (c *call) begin() error {
 
 // queue waits for the call's turn at a server that does one thing at a time.
 func (c *call) queue() error {
-	if !c.s.Script.Manners.Single || c.method != callMethod {
+	if c.turn == nil {
 		return nil
 	}
 	for {
@@ -55,8 +55,8 @@ func (c *call) queue() error {
 			gone = c.out.gone
 		}
 		select {
-		case c.s.turn <- struct{}{}:
-			c.queued, c.due = true, time.Now()
+		case <-c.turn:
+			c.due = time.Now()
 			return nil
 		case <-c.stopped:
 			return errStopped

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,11 +22,34 @@ type session struct {
 	current  map[*call]struct{}
 	calls    sync.WaitGroup
 	gates    *script.Gates
-	turn     chan struct{}  // held by the tool call under way of a Single server
+	line     []*call        // the tool calls of a Single server, in the order of their arrival; the first is under way
 	effects  map[uint64]int // by tool and arguments
 	listed   bool           // tools/list was asked for
 	lost     bool           // the gate of LostAt was seen open
 	drawn    *uint64        // the seed, when it was used
+}
+
+// lineUp puts a call at the end of its session's line, if the server does one thing at a time. The fake's mutex is held.
+func (c *call) lineUp() {
+	if !c.s.Script.Manners.Single || c.method != callMethod {
+		return
+	}
+	c.turn = make(chan struct{})
+	if c.s.line = append(c.s.line, c); len(c.s.line) == 1 {
+		close(c.turn)
+	}
+}
+
+// leaveLine takes a call out of the line, wherever in it it stands. The fake's mutex is held.
+func (c *call) leaveLine() {
+	at := slices.Index(c.s.line, c)
+	if at < 0 {
+		return
+	}
+	c.s.line = slices.Delete(c.s.line, at, at+1)
+	if at == 0 && len(c.s.line) > 0 {
+		close(c.s.line[0].turn)
+	}
 }
 
 // add opens a session. The fake's mutex is held.
@@ -35,7 +59,7 @@ func (f *Fake) add(marker string, s *Session) *session {
 	}
 	open := &session{
 		Session: s, used: make([]int, len(s.Script.Programs)), current: map[*call]struct{}{}, gates: s.Gates,
-		turn: make(chan struct{}, 1), effects: map[uint64]int{},
+		effects: map[uint64]int{},
 	}
 	if open.gates == nil {
 		open.gates = new(script.Gates)

@@ -133,15 +133,13 @@ func (c *call) left() error {
 
 // finish ends a call.
 func (c *call) finish(err error) {
-	if c.queued {
-		<-c.s.turn
-	}
 	if c.timer != nil {
 		c.timer.Stop()
 	}
 	c.f.mu.Lock()
 	x, answered := c.x, c.answered
 	delete(c.s.current, c)
+	c.leaveLine()
 	c.p.forget(c)
 	c.f.keepEnded(c.replay)
 	if c.shared != nil && c.p.listener == c {
