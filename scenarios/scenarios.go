@@ -105,6 +105,7 @@ func All() []harness.Scenario {
 		shutdownNoPoolEviction(),
 		shutdownSecondSignal(),
 		shutdownApprovalsAnswerable(),
+		shutdownWithEverythingInFlight(),
 		orchestrateOffByDefault(),
 		orchestrateStallFailsTask(),
 		orchestratePartialResults(),
