@@ -108,6 +108,14 @@ func TestAll(t *testing.T) {
 	require.Error(t, err, "sources are not embedded")
 }
 
+// The server as it is has the text that each mutant replaces: an edit of the server that forgets its mutants shows here, in a second.
+func TestEachMutantFitsTheServer(t *testing.T) {
+	all, err := All()
+	require.NoError(t, err)
+	_, err = Overlay("../..", all, t.TempDir())
+	require.NoError(t, err)
+}
+
 func TestCheck(t *testing.T) {
 	ms := []Mutant{{ID: "a", Breaks: []string{"cancel.propagates", "stream.ordr"}}, {ID: "b", Breaks: []string{"leak.gorotines"}}}
 	err := Check(ms, []string{"cancel.propagates", "leak.goroutines", "stream.order"})
