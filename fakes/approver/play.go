@@ -5,12 +5,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"time"
 
 	"github.com/stallwright/stallwright/fakes/fault"
 	"github.com/stallwright/stallwright/fakes/script"
+	"github.com/stallwright/stallwright/fakes/wire"
 )
 
 // play is one request on its way.
@@ -40,7 +40,7 @@ func (p *play) play(w http.ResponseWriter, r *http.Request) {
 func (p *play) step(w http.ResponseWriter, r *http.Request, step script.Step) bool {
 	switch step := step.(type) {
 	case script.Pause:
-		return p.wait(w, r, after(step.For))
+		return p.pause(w, r, step.For)
 	case script.Await:
 		return p.wait(w, r, p.s.gates.Opened(step.Gate))
 	case script.Open:
@@ -52,7 +52,7 @@ func (p *play) step(w http.ResponseWriter, r *http.Request, step script.Step) bo
 		if step.For == 0 {
 			return p.wait(w, r, nil)
 		}
-		return p.wait(w, r, after(step.For))
+		return p.pause(w, r, step.For)
 	case fault.Cut, fault.Reset:
 		p.record(step.Kind(), "")
 		drop(w, step == script.Step(fault.Reset{}))
@@ -64,10 +64,17 @@ func (p *play) step(w http.ResponseWriter, r *http.Request, step script.Step) bo
 	return false
 }
 
-func after(d time.Duration) <-chan struct{} {
-	c := make(chan struct{})
-	time.AfterFunc(d, func() { close(c) })
-	return c
+// pause says whether so much time passed before the peer left and the session's end.
+func (p *play) pause(w http.ResponseWriter, r *http.Request, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-r.Context().Done():
+	case <-p.s.over:
+	}
+	return p.wait(w, r, nil)
 }
 
 // wait says whether done came before the peer left and the session's end.
@@ -90,16 +97,9 @@ func drop(w http.ResponseWriter, reset bool) {
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
-	switch c := conn.(type) {
-	case interface{ Reset() error }:
-		if reset {
-			_ = c.Reset()
-			return
-		}
-	case *net.TCPConn:
-		if reset {
-			_ = c.SetLinger(0)
-		}
+	if reset {
+		wire.ResetConn(conn)
+		return
 	}
 	conn.Close()
 }
