@@ -7,14 +7,8 @@ import (
 	"github.com/stallwright/stallwright/fakes/script"
 )
 
-// named is a script of the fake provider that comes with the command.
-type named struct {
-	name, about string
-	steps       []script.Step
-}
-
-// builtinScripts lists the scripts by what goes wrong: nothing, silence, the connection, the stream, the status.
-func builtinScripts() []named {
+// providerScripts lists the scripts by what goes wrong: nothing, silence, the connection, the stream, the status.
+func providerScripts() []named[script.File] {
 	begin := []script.Step{script.Role{}, script.Text{Chunks: []string{"The answer ", "begins "}, Every: 100 * time.Millisecond}}
 	finish := []script.Step{script.Finish{Reason: "stop"}, script.Usage{Prompt: 9, Completion: 4}, script.Done{}, script.End{}}
 	with := func(parts ...[]script.Step) []script.Step {
@@ -26,7 +20,10 @@ func builtinScripts() []named {
 	}
 	one := func(steps ...script.Step) []script.Step { return steps }
 	hello := one(script.Role{}, script.Text{Chunks: []string{"Hello", ", ", "world", "."}, Every: 50 * time.Millisecond})
-	return []named{
+	scripts := []struct {
+		name, about string
+		steps       []script.Step
+	}{
 		{"answer", "answers well: four chunks, 50 ms apart", with(hello, finish)},
 		{"tool-call", "asks for the tool lookup, whatever was said", with(one(script.Role{},
 			script.Tool{ID: "call_1", Name: "lookup", Args: []string{`{"query"`, `:"hello"}`}, Every: 50 * time.Millisecond},
@@ -60,4 +57,9 @@ func builtinScripts() []named {
 		{"status-429", "answers 429, too many requests", one(fault.Status{Code: 429})},
 		{"status-401", "answers 401, a wrong key", one(fault.Status{Code: 401})},
 	}
+	var out []named[script.File]
+	for _, n := range scripts {
+		out = append(out, named[script.File]{n.name, n.about, script.File{About: n.about, Programs: script.Script{{Times: script.Any, Steps: n.steps}}}})
+	}
+	return out
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"strings"
 	"time"
 
 	"github.com/stallwright/stallwright/fakes/fault"
@@ -9,26 +8,24 @@ import (
 	"github.com/stallwright/stallwright/fakes/script"
 )
 
-// namedMCP is a script of the fake MCP server that comes with the command.
-type namedMCP struct {
-	name string
-	file mcp.File
-}
-
 // mcpScripts lists the scripts by what goes wrong: nothing, the connecting, calls, cancels, sessions, the process.
-func mcpScripts() []namedMCP {
-	plays := func(name, about string, s mcp.Script) namedMCP {
-		return namedMCP{name, mcp.File{About: about, Ready: []string{"all"}, Script: s}}
+func mcpScripts() []named[mcp.File] {
+	plays := func(name, about string, s mcp.Script) named[mcp.File] {
+		return named[mcp.File]{name, about, mcp.File{About: about, Ready: []string{"all"}, Script: s}}
 	}
-	calls := func(name, about string, steps ...script.Step) namedMCP {
+	calls := func(name, about string, steps ...script.Step) named[mcp.File] {
 		return plays(name, about, mcp.Script{Programs: []mcp.Program{{Times: script.Any, Steps: steps}}})
 	}
-	asked := func(name, about, method string, steps ...script.Step) namedMCP {
+	asked := func(name, about, method string, steps ...script.Step) named[mcp.File] {
 		return plays(name, about, mcp.Script{Programs: []mcp.Program{{When: mcp.When{Method: method}, Times: script.Any, Steps: steps}}})
 	}
-	manners := func(name, about string, m mcp.Manners) namedMCP { return plays(name, about, mcp.Script{Manners: m}) }
-	process := func(name, about string, p mcp.Process) namedMCP { return manners(name, about, mcp.Manners{Process: p}) }
-	return []namedMCP{
+	manners := func(name, about string, m mcp.Manners) named[mcp.File] {
+		return plays(name, about, mcp.Script{Manners: m})
+	}
+	process := func(name, about string, p mcp.Process) named[mcp.File] {
+		return manners(name, about, mcp.Manners{Process: p})
+	}
+	return []named[mcp.File]{
 		plays("ready", "behaves well, with the ready tools", mcp.Script{}),
 
 		asked("silent-initialize", "never answers initialize, which clients that ask server/discover first do not send", "initialize", fault.Stall{}),
@@ -59,31 +56,4 @@ func mcpScripts() []namedMCP {
 		process("floods-stderr", "writes 16 MiB to standard error first (--stdio)", mcp.Process{Floods: 16 << 20}),
 		manners("banner", "writes a banner before its first message (--stdio)", mcp.Manners{Banner: "starting…\n"}),
 	}
-}
-
-// mcpScriptNamed is a script that comes with the command, or that of a file: a name with a dot or a slash is a path.
-func (c *cli) mcpScriptNamed(name string) (mcp.File, error) {
-	if name == stdinName || strings.ContainsAny(name, `./\`) {
-		data, err := c.readScript(name)
-		if err != nil {
-			return mcp.File{}, misuse("", "%w", err)
-		}
-		f, err := mcp.Parse(name, data)
-		if err != nil {
-			return mcp.File{}, misuse("", "%w", err)
-		}
-		return f, nil
-	}
-	var names []string
-	for _, s := range mcpScripts() {
-		if s.name == name {
-			return s.file, nil
-		}
-		names = append(names, s.name)
-	}
-	hint := didYouMean(name, names, "")
-	if hint == "" {
-		hint = "`stallwright fake mcp --list` shows them; a file is named with its ending or folder"
-	}
-	return mcp.File{}, misuse(hint, "there is no script %q", name)
 }

@@ -6,13 +6,10 @@ import (
 	"math"
 	"net"
 	"net/http"
-	"os"
-	"os/signal"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -55,13 +52,9 @@ func (c *cli) fakeProviderCommand() *cobra.Command {
 				return err
 			}
 			if listNames {
-				var rows [][]string
-				for _, s := range builtinScripts() {
-					rows = append(rows, []string{s.name, s.about})
-				}
-				return c.table(rows)
+				return c.table(providerShelf().rows())
 			}
-			what, err := c.scriptNamed(name)
+			what, err := providerShelf().find(c, name)
 			if err != nil {
 				return err
 			}
@@ -75,13 +68,7 @@ func (c *cli) fakeProviderCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&secure.own, "tls", false, "speak HTTPS, with a certificate made for this run")
 	cmd.Flags().StringVar(&secure.certFile, "tls-cert", "", "speak HTTPS, with the certificate in this PEM `file`; wants --tls-key")
 	cmd.Flags().StringVar(&secure.keyFile, "tls-key", "", "the key of that certificate, in a PEM `file`")
-	cmd.RegisterFlagCompletionFunc("script", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		var names []string
-		for _, s := range builtinScripts() {
-			names = append(names, s.name+"\t"+s.about)
-		}
-		return names, cobra.ShellCompDirectiveDefault
-	})
+	providerShelf().complete(cmd)
 	return cmd
 }
 
@@ -90,8 +77,6 @@ func (c *cli) fakeProvider(ctx context.Context, addr string, remote bool, secure
 	if err != nil {
 		return err
 	}
-	ctx, stopped := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	defer stopped()
 	trust, err := secure.begin(host)
 	if err != nil {
 		return err
@@ -110,30 +95,14 @@ func (c *cli) fakeProvider(ctx context.Context, addr string, remote bool, secure
 	for _, d := range dialects.All() {
 		fake.Dialects = append(fake.Dialects, guarded{d, own})
 	}
-	shown := c.newShow()
 	steered := admin.Provider{Provider: fake}
-	handler := &admin.Handler{Fake: steered, AnyHost: remote, Opened: shown.watch}
+	handler := &admin.Handler{Fake: steered, AnyHost: remote}
 	fake.Other = other{own, handler}
-	if err := handler.Begin(steered.Script(what)); err != nil {
-		l.Close()
-		shown.end()
-		return internal(err)
-	}
-	served := make(chan error, 1)
-	go func() { served <- fake.Serve(l) }()
-	fmt.Fprint(c.stdout, greeting(reachable(l.Addr()), trust))
-	select {
-	case err = <-served:
-	case <-ctx.Done():
-	}
-	stopped() // a second Ctrl-C does not wait
-	fake.Close()
-	handler.Close()
-	shown.end()
-	if err != nil {
-		return internal(err)
-	}
-	return nil
+	return c.stand(ctx, l, fake, handler, steered.Script(what), greeting(reachable(l.Addr()), trust))
+}
+
+func providerShelf() shelf[script.File] {
+	return shelf[script.File]{"provider", providerScripts(), parseScript}
 }
 
 // listsAlone refuses what stands beside --list: no fake runs that it could be about.
@@ -333,4 +302,20 @@ func (o other) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		tl.Add(provider.Lane, "", "violation", why)
 	}
 	http.Error(w, "stallwright: "+why, status)
+}
+
+// beside answers what is the admin API's, refuses the hosts that are not this fake's, and leaves the rest to the fake itself.
+func beside(handler *admin.Handler, own guard) func(http.Handler) http.Handler {
+	return func(fake http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			switch {
+			case strings.HasPrefix(r.URL.Path, admin.Prefix):
+				handler.ServeHTTP(w, r)
+			case !own.admits(r):
+				http.Error(w, fmt.Sprintf("stallwright: the host %.200q is not this fake's", r.Host), http.StatusForbidden)
+			default:
+				fake.ServeHTTP(w, r)
+			}
+		})
+	}
 }

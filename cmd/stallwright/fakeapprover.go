@@ -3,11 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"net/http"
-	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/goccy/go-yaml/ast"
@@ -38,13 +34,9 @@ func (c *cli) fakeApproverCommand() *cobra.Command {
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if list {
-				var rows [][]string
-				for _, s := range approverScripts() {
-					rows = append(rows, []string{s.name, s.file.About})
-				}
-				return c.table(rows)
+				return c.table(approverShelf().rows())
 			}
-			what, err := c.approverScriptNamed(name)
+			what, err := approverShelf().find(c, name)
 			if err != nil {
 				return err
 			}
@@ -55,81 +47,37 @@ func (c *cli) fakeApproverCommand() *cobra.Command {
 	cmd.Flags().StringVar(&name, "script", "approve", "what is played: a name, a file such as ./slow.yaml, or - for stdin")
 	cmd.Flags().BoolVar(&list, "list", false, "list the scripts")
 	cmd.Flags().BoolVar(&remote, "allow-remote", false, "let other machines reach it")
-	cmd.RegisterFlagCompletionFunc("script", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		var names []string
-		for _, s := range approverScripts() {
-			names = append(names, s.name+"\t"+s.file.About)
-		}
-		return names, cobra.ShellCompDirectiveDefault
-	})
+	approverShelf().complete(cmd)
 	return cmd
 }
 
 func (c *cli) fakeApprover(ctx context.Context, addr string, remote bool, what approver.File) error {
-	host, port, err := listenAddress(addr, remote)
-	if err != nil {
-		return err
-	}
-	ctx, stopped := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	defer stopped()
-	l, err := listen(host, port)
+	l, err := listenFor(addr, remote)
 	if err != nil {
 		return err
 	}
 	fake := &approver.Approver{}
 	fake.Secret, _ = c.lookup(secretVariable)
-	steered, shown := admin.Approver{Approver: fake}, c.newShow()
-	handler := &admin.Handler{Fake: steered, AnyHost: remote, Opened: shown.watch}
-	own := guard{remote}
-	fake.Front = func(questions http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			switch {
-			case strings.HasPrefix(r.URL.Path, admin.Prefix):
-				handler.ServeHTTP(w, r)
-			case !own.admits(r):
-				http.Error(w, fmt.Sprintf("stallwright: the host %.200q is not this fake's", r.Host), http.StatusForbidden)
-			default:
-				questions.ServeHTTP(w, r)
-			}
-		})
-	}
-	if err := handler.Begin(steered.Script(what)); err != nil {
-		l.Close()
-		shown.end()
-		return internal(err)
-	}
-	served := make(chan error, 1)
-	go func() { served <- fake.Serve(l) }()
+	steered := admin.Approver{Approver: fake}
+	handler := &admin.Handler{Fake: steered, AnyHost: remote}
+	fake.Front = beside(handler, guard{remote})
 	root := "http://" + reachable(l.Addr())
-	fmt.Fprintf(c.stdout, "%s/approve\nexport STALLWRIGHT_ADMIN_URL=%s%s\n", root, root, strings.TrimSuffix(admin.Prefix, "/"))
-	select {
-	case err = <-served:
-	case <-ctx.Done():
-	}
-	stopped() // a second Ctrl-C does not wait
-	handler.Close()
-	fake.Close()
-	shown.end()
-	if err != nil {
-		return internal(err)
-	}
-	return nil
+	greeting := fmt.Sprintf("%s/approve\nexport STALLWRIGHT_ADMIN_URL=%s%s\n", root, root, strings.TrimSuffix(admin.Prefix, "/"))
+	return c.stand(ctx, l, fake, handler, steered.Script(what), greeting)
 }
 
-// namedApprover is a script of the fake webhook that comes with the command.
-type namedApprover struct {
-	name string
-	file approver.File
+func approverShelf() shelf[approver.File] {
+	return shelf[approver.File]{"approver", approverScripts(), approver.Parse}
 }
 
 // approverScripts lists the scripts: the decisions, what is slow, and what goes wrong.
-func approverScripts() []namedApprover {
-	plays := func(name, about string, steps ...script.Step) namedApprover {
-		return namedApprover{name, approver.File{About: about, Script: approver.Script{{Times: script.Any, Steps: steps}}}}
+func approverScripts() []named[approver.File] {
+	plays := func(name, about string, steps ...script.Step) named[approver.File] {
+		return named[approver.File]{name, about, approver.File{About: about, Script: approver.Script{{Times: script.Any, Steps: steps}}}}
 	}
 	yes := approver.Decide{Approved: true}
 	signed := func(s approver.Signature) approver.Decide { return approver.Decide{Approved: true, Signature: s} }
-	return []namedApprover{
+	return []named[approver.File]{
 		plays("approve", "says yes", yes),
 		plays("deny", "says no, and why", approver.Decide{Reason: "not today"}),
 		plays("slow", "says yes after 20 s", script.Pause{For: 20 * time.Second}, yes),
@@ -146,33 +94,6 @@ func approverScripts() []namedApprover {
 		plays("wrong-decision", "says yes with a signature of another approval's", signed(approver.OtherDecision)),
 		plays("old-signature", "says yes with a signature of yesterday", signed(approver.OldStamp)),
 	}
-}
-
-// approverScriptNamed is a script that comes with the command, or that of a file: a name with a dot or a slash is a path.
-func (c *cli) approverScriptNamed(name string) (approver.File, error) {
-	if name == stdinName || strings.ContainsAny(name, `./\`) {
-		data, err := c.readScript(name)
-		if err != nil {
-			return approver.File{}, misuse("", "%w", err)
-		}
-		f, err := approver.Parse(name, data)
-		if err != nil {
-			return approver.File{}, misuse("", "%w", err)
-		}
-		return f, nil
-	}
-	var names []string
-	for _, s := range approverScripts() {
-		if s.name == name {
-			return s.file, nil
-		}
-		names = append(names, s.name)
-	}
-	hint := didYouMean(name, names, "")
-	if hint == "" {
-		hint = "`stallwright fake approver --list` shows them; a file is named with its ending or folder"
-	}
-	return approver.File{}, misuse(hint, "there is no script %q", name)
 }
 
 // isApprover says whether a file, sound or not, has the one step that only fake approval webhooks know.

@@ -3,11 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"net/http"
-	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,25 +17,20 @@ import (
 // defaultCollector is OTLP/HTTP's own port.
 const defaultCollector = "127.0.0.1:4318"
 
-// namedCollector is a script of the fake collector that comes with the command.
-type namedCollector struct {
-	name string
-	file collector.File
-}
-
 // collectorScripts lists the scripts by what goes wrong.
-func collectorScripts() []namedCollector {
-	does := func(name, about string, steps ...script.Step) namedCollector {
-		return namedCollector{name, collector.File{About: about, Script: collector.Script{Programs: []collector.Program{{Times: script.Any, Steps: steps}}}}}
+func collectorScripts() []named[collector.File] {
+	does := func(name, about string, steps ...script.Step) named[collector.File] {
+		return named[collector.File]{name, about, collector.File{About: about, Script: collector.Script{Programs: []collector.Program{{Times: script.Any, Steps: steps}}}}}
 	}
-	return []namedCollector{
-		{"accept", collector.File{About: "takes every export"}},
+	tooSmall := collector.File{About: "takes exports of at most 2 KiB", Script: collector.Script{MaxBody: 2 << 10}}
+	return []named[collector.File]{
+		{"accept", "takes every export", collector.File{About: "takes every export"}},
 		does("silent", "never answers", fault.Stall{}),
 		does("slow", "answers after 8 s, later than a flush should last", script.Pause{For: 8 * time.Second}),
 		does("overloaded", "answers 503, and wants to be asked again after a minute", fault.Status{Code: 503, Header: map[string]string{"Retry-After": "60"}}),
 		does("too-many", "answers 429, and wants to be asked again after a second", fault.Status{Code: 429, Header: map[string]string{"Retry-After": "1"}}),
 		does("unauthorized", "answers 401", fault.Status{Code: 401}),
-		{"too-small", collector.File{About: "takes exports of at most 2 KiB", Script: collector.Script{MaxBody: 2 << 10}}},
+		{"too-small", tooSmall.About, tooSmall},
 		does("reset", "resets each connection in place of an answer", fault.Reset{}),
 		does("cut", "closes each connection in place of an answer", fault.Cut{}),
 		does("partial", "says of each export that one span was not taken", collector.Accept{Rejected: 1, Message: "one span has no name"}),
@@ -58,13 +49,9 @@ func (c *cli) fakeCollectorCommand() *cobra.Command {
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if listNames {
-				var rows [][]string
-				for _, s := range collectorScripts() {
-					rows = append(rows, []string{s.name, s.file.About})
-				}
-				return c.table(rows)
+				return c.table(collectorShelf().rows())
 			}
-			what, err := c.collectorScriptNamed(name)
+			what, err := collectorShelf().find(c, name)
 			if err != nil {
 				return err
 			}
@@ -75,89 +62,25 @@ func (c *cli) fakeCollectorCommand() *cobra.Command {
 	cmd.Flags().StringVar(&name, "script", "accept", "what is played: a name, a file such as ./slow.yaml, or - for stdin")
 	cmd.Flags().BoolVar(&listNames, "list", false, "list the scripts")
 	cmd.Flags().BoolVar(&remote, "allow-remote", false, "let other machines reach it")
-	cmd.RegisterFlagCompletionFunc("script", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		var names []string
-		for _, s := range collectorScripts() {
-			names = append(names, s.name+"\t"+s.file.About)
-		}
-		return names, cobra.ShellCompDirectiveDefault
-	})
+	collectorShelf().complete(cmd)
 	return cmd
 }
 
 func (c *cli) fakeCollector(ctx context.Context, addr string, remote bool, what collector.File) error {
-	host, port, err := listenAddress(addr, remote)
-	if err != nil {
-		return err
-	}
-	ctx, stopped := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	defer stopped()
-	l, err := listen(host, port)
+	l, err := listenFor(addr, remote)
 	if err != nil {
 		return err
 	}
 	fake := &collector.Collector{}
-	steered, shown := admin.Collector{Collector: fake}, c.newShow()
-	handler := &admin.Handler{Fake: steered, AnyHost: remote, Opened: shown.watch}
-	fake.Front = func(own http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			switch {
-			case strings.HasPrefix(r.URL.Path, admin.Prefix):
-				handler.ServeHTTP(w, r)
-			case !guard{remote}.admits(r):
-				http.Error(w, fmt.Sprintf("stallwright: the host %.200q is not this fake's", r.Host), http.StatusForbidden)
-			default:
-				own.ServeHTTP(w, r)
-			}
-		})
-	}
-	if err := handler.Begin(steered.Script(what)); err != nil {
-		l.Close()
-		shown.end()
-		return internal(err)
-	}
-	served := make(chan error, 1)
-	go func() { served <- fake.Serve(l) }()
+	steered := admin.Collector{Collector: fake}
+	handler := &admin.Handler{Fake: steered, AnyHost: remote}
+	fake.Front = beside(handler, guard{remote})
 	root := "http://" + reachable(l.Addr())
-	fmt.Fprintf(c.stdout, "%s\nexport OTEL_EXPORTER_OTLP_ENDPOINT=%s\nexport OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf\nexport STALLWRIGHT_ADMIN_URL=%s\n",
+	greeting := fmt.Sprintf("%s\nexport OTEL_EXPORTER_OTLP_ENDPOINT=%s\nexport OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf\nexport STALLWRIGHT_ADMIN_URL=%s\n",
 		root+collector.Path, root, root+strings.TrimSuffix(admin.Prefix, "/"))
-	select {
-	case err = <-served:
-	case <-ctx.Done():
-	}
-	stopped() // a second Ctrl-C does not wait
-	handler.Close()
-	fake.Close()
-	shown.end()
-	if err != nil {
-		return internal(err)
-	}
-	return nil
+	return c.stand(ctx, l, fake, handler, steered.Script(what), greeting)
 }
 
-// collectorScriptNamed is a script that comes with the command, or that of a file: a name with a dot or a slash is a path.
-func (c *cli) collectorScriptNamed(name string) (collector.File, error) {
-	if name == stdinName || strings.ContainsAny(name, `./\`) {
-		data, err := c.readScript(name)
-		if err != nil {
-			return collector.File{}, misuse("", "%w", err)
-		}
-		f, err := collector.Parse(name, data)
-		if err != nil {
-			return collector.File{}, misuse("", "%w", err)
-		}
-		return f, nil
-	}
-	var names []string
-	for _, s := range collectorScripts() {
-		if s.name == name {
-			return s.file, nil
-		}
-		names = append(names, s.name)
-	}
-	hint := didYouMean(name, names, "")
-	if hint == "" {
-		hint = "`stallwright fake collector --list` shows them; a file is named with its ending or folder"
-	}
-	return collector.File{}, misuse(hint, "there is no script %q", name)
+func collectorShelf() shelf[collector.File] {
+	return shelf[collector.File]{"collector", collectorScripts(), collector.Parse}
 }

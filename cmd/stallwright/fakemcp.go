@@ -7,9 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -54,24 +52,14 @@ func (c *cli) fakeMCPCommand() *cobra.Command {
 	cmd.Flags().StringVar(&f.control, "control", "", "with --stdio: be played by the stallwright at this `URL`, tcp://127.0.0.1:PORT, in place of a script")
 	cmd.Flags().BoolVar(&f.grandchild, "grandchild", false, "with --control: be what such a server has started, and do nothing")
 	cmd.Flags().MarkHidden("grandchild")
-	cmd.RegisterFlagCompletionFunc("script", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		var names []string
-		for _, s := range mcpScripts() {
-			names = append(names, s.name+"\t"+s.file.About)
-		}
-		return names, cobra.ShellCompDirectiveDefault
-	})
+	mcpShelf().complete(cmd)
 	return cmd
 }
 
 func (c *cli) fakeMCP(ctx context.Context, f mcpFlags, listenGiven bool) error {
 	switch {
 	case f.list:
-		var rows [][]string
-		for _, s := range mcpScripts() {
-			rows = append(rows, []string{s.name, s.file.About})
-		}
-		return c.table(rows)
+		return c.table(mcpShelf().rows())
 	case f.control != "" && !f.stdio, f.grandchild && f.control == "":
 		return misuse("give --stdio too", "--control is for a server over standard input and output")
 	case f.stdio && listenGiven:
@@ -81,7 +69,7 @@ func (c *cli) fakeMCP(ctx context.Context, f mcpFlags, listenGiven bool) error {
 	case f.control != "":
 		return c.controlledChild(ctx, f)
 	}
-	what, err := c.mcpScriptNamed(f.script)
+	what, err := mcpShelf().find(c, f.script)
 	if err != nil {
 		return err
 	}
@@ -91,45 +79,22 @@ func (c *cli) fakeMCP(ctx context.Context, f mcpFlags, listenGiven bool) error {
 	return c.serveMCP(ctx, f, what)
 }
 
+func mcpShelf() shelf[mcp.File] { return shelf[mcp.File]{"mcp", mcpScripts(), mcp.Parse} }
+
 // serveMCP is the fake over HTTP.
 func (c *cli) serveMCP(ctx context.Context, f mcpFlags, what mcp.File) error {
-	host, port, err := listenAddress(f.listen, f.remote)
-	if err != nil {
-		return err
-	}
-	ctx, stopped := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	defer stopped()
-	l, err := listen(host, port)
+	l, err := listenFor(f.listen, f.remote)
 	if err != nil {
 		return err
 	}
 	fake := &mcp.Fake{Name: what.Name, Connections: what.Connections}
-	steered, shown := admin.MCP{Fake: fake}, c.newShow()
-	handler := &admin.Handler{Fake: steered, AnyHost: f.remote, Opened: shown.watch}
+	steered := admin.MCP{Fake: fake}
+	handler := &admin.Handler{Fake: steered, AnyHost: f.remote}
 	fake.Front = func(own http.Handler) http.Handler {
 		tasks := &mcp.Tasks{Timeline: func() *timeline.Timeline { return handler.Timeline("") }}
 		return front{guard{f.remote}, handler, tasks, own}
 	}
-	if err := handler.Begin(steered.Script(what)); err != nil {
-		l.Close()
-		shown.end()
-		return internal(err)
-	}
-	served := make(chan error, 1)
-	go func() { served <- fake.Serve(l) }()
-	fmt.Fprint(c.stdout, mcpGreeting(reachable(l.Addr())))
-	select {
-	case err = <-served:
-	case <-ctx.Done():
-	}
-	stopped() // a second Ctrl-C does not wait
-	fake.Close()
-	handler.Close()
-	shown.end()
-	if err != nil {
-		return internal(err)
-	}
-	return nil
+	return c.stand(ctx, l, fake, handler, steered.Script(what), mcpGreeting(reachable(l.Addr())))
 }
 
 // mcpGreeting is the URL of Streamable HTTP on a line, then what to export for clients of each transport, and for those of

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/spf13/cobra"
@@ -334,31 +333,4 @@ func replaceFile(name string, data []byte) error {
 		return wrong(err)
 	}
 	return nil
-}
-
-// scriptNamed is a script that comes with the command, or that of a file: a name with a dot or a slash is a path.
-func (c *cli) scriptNamed(name string) (script.File, error) {
-	if name == stdinName || strings.ContainsAny(name, `./\`) {
-		data, err := c.readScript(name)
-		if err != nil {
-			return script.File{}, misuse("", "%w", err)
-		}
-		f, err := parseScript(name, data)
-		if err != nil {
-			return script.File{}, misuse("", "%w", err)
-		}
-		return f, nil
-	}
-	var names []string
-	for _, s := range builtinScripts() {
-		if s.name == name {
-			return script.File{About: s.about, Programs: script.Script{{Times: script.Any, Steps: s.steps}}}, nil
-		}
-		names = append(names, s.name)
-	}
-	hint := didYouMean(name, names, "")
-	if hint == "" {
-		hint = "`stallwright fake provider --list` shows them; a file is named with its ending or folder"
-	}
-	return script.File{}, misuse(hint, "there is no script %q", name)
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/stallwright/stallwright/fakes/script"
 	"github.com/stallwright/stallwright/harness"
 	"github.com/stallwright/stallwright/harness/verdict"
 	"github.com/stallwright/stallwright/reports/text"
@@ -214,8 +213,8 @@ func TestLiveProgressRedrawsOneLine(t *testing.T) {
 
 func TestBuiltinScriptsAreSound(t *testing.T) {
 	names := map[string]bool{}
-	for _, s := range builtinScripts() {
-		require.NoError(t, script.Script{{Steps: s.steps}}.Validate(), s.name)
+	for _, s := range providerScripts() {
+		require.NoError(t, s.file.Programs.Validate(), s.name)
 		require.NotEmpty(t, s.about, s.name)
 		require.False(t, names[s.name], "%s twice", s.name)
 		names[s.name] = true
