@@ -5,6 +5,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 
 	"github.com/stallwright/stallwright/lifecycle/llm"
 	"github.com/stallwright/stallwright/lifecycle/run"
@@ -51,8 +52,8 @@ func (a *Agent) Answer(ctx context.Context, life Life, conversation []llm.Messag
 		request.Tools = tools.List()
 	}
 	var finished run.Finished
-	var answered []string // the calls whose results the turn reads
-	tokens := &tokens{}
+	var answered []string     // the calls whose results the turn reads
+	tokens := &atomic.Int64{} // of progress, from 1
 	for n := 1; ; n++ {
 		t := &turn{ctx: ctx, life: life, tools: tools, names: request.Tools, tokens: tokens}
 		if err := a.play(t, request); err != nil {

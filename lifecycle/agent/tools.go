@@ -231,7 +231,7 @@ func (a *Agent) carryOut(ctx context.Context, t *turn, c *call, ids identity) {
 		c.content, c.failed = permission.Told, permission.Failed
 		return
 	}
-	token := t.tokens.next()
+	token := int(t.tokens.Add(1))
 	if c.err = t.life.Emit(t.ctx, run.ToolStarted{ID: ids.peek(c), Name: c.Name, Token: token}); c.err != nil {
 		return
 	}
@@ -279,19 +279,6 @@ func object(arguments string) json.RawMessage {
 		return nil
 	}
 	return compact.Bytes()
-}
-
-// tokens counts the progress tokens of a run, from 1.
-type tokens struct {
-	mu   sync.Mutex
-	last int
-}
-
-func (k *tokens) next() int {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.last++
-	return k.last
 }
 
 // pending are the calls of a turn as its items build them up.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/stallwright/stallwright/lifecycle/llm"
 	"github.com/stallwright/stallwright/lifecycle/run"
@@ -15,7 +16,7 @@ type turn struct {
 	life     Life
 	tools    Tools
 	names    []llm.Tool
-	tokens   *tokens
+	tokens   *atomic.Int64
 	text     strings.Builder // of the answer, which goes before its calls into the conversation
 	calls    pending
 	reason   string

@@ -8,6 +8,7 @@ package orchestration
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/stallwright/stallwright/lifecycle/agent"
@@ -44,7 +45,7 @@ type play struct {
 	run          *run.Run
 	tools        agent.Tools // nil when there are none
 	meter        meter
-	tokens       counter
+	tokens       atomic.Int64  // of tool calls, from 1
 	conversation []llm.Message // of the coordinator
 }
 

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/stallwright/stallwright/lifecycle/agent"
@@ -170,25 +171,12 @@ func (w *Worker) allowed(tools agent.Tools) []llm.Tool {
 	})
 }
 
-// counter counts the tool calls of a run, from 1.
-type counter struct {
-	mu   sync.Mutex
-	last int
-}
-
-func (k *counter) next() int {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.last++
-	return k.last
-}
-
 // working are the tools of one call of a worker: those of the run that it may use, and the one with which it hands in its result.
 type working struct {
 	task   *task
 	tools  agent.Tools
 	list   []llm.Tool
-	tokens *counter // of the run: its workers share connections, on which a token must be one call's
+	tokens *atomic.Int64 // of the run: its workers share connections, on which a token must be one call's
 
 	mu        sync.Mutex
 	ids       map[string]string // of the model's calls, as the response names them
@@ -217,7 +205,7 @@ func (w *working) Call(ctx context.Context, c llm.ToolCall, _ int, progress func
 		defer w.mu.Unlock()
 		w.task.tools += time.Since(began)
 	}()
-	return w.tools.Call(ctx, c, w.tokens.next(), progress)
+	return w.tools.Call(ctx, c, int(w.tokens.Add(1)), progress)
 }
 
 func (w *working) submit(c llm.ToolCall) (string, bool) {
@@ -271,7 +259,7 @@ func (w *working) name(id, tool string) string {
 		w.ids = map[string]string{}
 	}
 	if w.ids[id] == "" {
-		w.ids[id] = fmt.Sprintf("task%d_%s_%d", w.task.id, tool, w.tokens.next())
+		w.ids[id] = fmt.Sprintf("task%d_%s_%d", w.task.id, tool, int(w.tokens.Add(1)))
 	}
 	return w.ids[id]
 }
