@@ -81,6 +81,7 @@ func All() []harness.Scenario {
 		approvalCancelledWithRun(),
 		approvalLateDecisionRefused(),
 		approvalDecidedOnce(),
+		approvalBesideOtherRuns(),
 		providerErrorIsAnError(),
 		providerTruncationIsNotSuccess(),
 		providerFramesTolerated(),

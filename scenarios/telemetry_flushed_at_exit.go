@@ -2,8 +2,11 @@ package scenarios
 
 import (
 	"github.com/stallwright/stallwright/fakes/collector"
+	"github.com/stallwright/stallwright/fakes/mcp"
 	"github.com/stallwright/stallwright/fakes/script"
 	"github.com/stallwright/stallwright/harness"
+	"github.com/stallwright/stallwright/harness/caller"
+	"github.com/stallwright/stallwright/harness/expect"
 )
 
 // telemetryFlushedAtExit: what waits for the next batch does not wait for ever.
@@ -24,6 +27,15 @@ func telemetryFlushedAtExit() harness.Scenario {
 			{Name: "slow-collector", Set: watched, Needs: streamed, Play: collecting(func(w harness.Windows) collector.Script {
 				return always(script.Pause{For: w.Flush / 2})
 			}, shutIdle)},
+			// What a tool answers must not make the export larger than collectors take.
+			{Name: "after-a-large-result", Set: harness.Set{Tools: harness.HTTPTools, Telemetry: true}, Needs: streamed, Reached: []expect.Event{toolResult},
+				Play: collecting(func(harness.Windows) collector.Script { return collector.Script{MaxBody: 4 << 20} }, func(t *harness.Trial) {
+					t.Script(lookingUp(t, "call_1")...)
+					t.Tools(mcp.Script{Tools: []mcp.Tool{{Name: "lookup", Result: mcp.Result{Size: 5 << 20}}}})
+					t.AwaitEnd(t.Ask(caller.Ask{Prompt: "hello", Stream: true}))
+					t.Signal("SIGTERM")
+					t.AwaitExit()
+				})},
 		},
 		Checks: exportedBeforeExit(id),
 	}
