@@ -123,7 +123,7 @@ func listenAddress(addr string, remote bool) (host string, port int, err error) 
 	host, digits, err := net.SplitHostPort(addr)
 	number, wrong := strconv.ParseUint(digits, 10, 16)
 	if err != nil || wrong != nil {
-		return "", 0, misuse("give it as "+defaultListen, "--listen %s is not HOST:PORT", addr)
+		return "", 0, misuse("give it as 127.0.0.1:PORT, with a port up to 65535", "--listen %s is not HOST:PORT", addr)
 	}
 	if !isLoopback(host) && !remote {
 		return "", 0, misuse("if that is meant: --allow-remote", "--listen %s is open to other machines", addr)
