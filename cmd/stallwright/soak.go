@@ -49,7 +49,7 @@ func (c *cli) soakCommand() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().IntVar(&s.Runs, "runs", 20_000, "how many; a twentieth more come before, so that the server is warm")
+	cmd.Flags().IntVar(&s.Runs, "runs", 20_000, "how many, after those that warm the server up: a twentieth of them, or four times as many as are at once")
 	cmd.Flags().IntVar(&s.AtOnce, "at-once", 200, "how many of them at once")
 	cmd.Flags().BoolVar(&s.Orchestrated, "orchestrated", false, "the server has a coordinator and workers")
 	cmd.Flags().Uint64Var(&s.Seed, "seed", 0, "seed of all that is random (default a random one, which is printed)")

@@ -46,8 +46,9 @@ func (p Problems) Error() string { return strings.Join(p, "\n") }
 
 var errDied = errors.New("soak: the server ended by itself")
 
-// warmUp is the part of the runs that comes before the first count: buffers, pools and maps grow to what the rest needs.
-const warmUp = 20
+// warmUp is how many runs come before the first count: buffers, pools and maps grow to what the busiest instant needs, so that the house must
+// have been full a few times.
+func (s Soak) warmUp() int { return max(s.Runs/20, 4*s.AtOnce) }
 
 // soak is one Run.
 type soak struct {
@@ -112,7 +113,7 @@ func (s Soak) Run(ctx context.Context) error {
 }
 
 func (s *soak) play(ctx context.Context) (problems Problems, err error) {
-	if err := s.runs(ctx, 0, s.Runs/warmUp); err != nil {
+	if err := s.runs(ctx, 0, s.warmUp()); err != nil {
 		return nil, err
 	}
 	before, samples, err := s.measure(ctx)
@@ -120,7 +121,7 @@ func (s *soak) play(ctx context.Context) (problems Problems, err error) {
 		return nil, err
 	}
 	ended := samples["stallwright_runs_total"]
-	if err := s.runs(ctx, s.Runs/warmUp, s.Runs+s.Runs/warmUp); err != nil {
+	if err := s.runs(ctx, s.warmUp(), s.Runs+s.warmUp()); err != nil {
 		return nil, err
 	}
 	after, samples, err := s.measure(ctx)

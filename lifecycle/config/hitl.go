@@ -197,7 +197,7 @@ func (h HITL) Window(w Windows) time.Duration {
 }
 
 // warnings are the contradictions between the route and the server's windows.
-func (h HITL) warnings(s Settings, warn func(format string, args ...any)) {
+func (h HITL) warnings(s Settings, o Orchestration, warn func(format string, args ...any)) {
 	if !h.On {
 		return
 	}
@@ -211,6 +211,9 @@ func (h HITL) warnings(s Settings, warn func(format string, args ...any)) {
 	}
 	if s.Stream > 0 && window >= s.Stream {
 		warn("approval window (%v) is not below the stream window (%v): it can never fire", window, s.Stream)
+	}
+	if t := o.Timeouts.Within(s.Windows); o.Enabled && t.PerCall > 0 && window >= t.PerCall {
+		warn("approval window (%v) is not below the orchestration per-call window (%v): a worker is given up before its approval expires", window, t.PerCall)
 	}
 	if h.Route.Mode == Conversational && s.Secret != "" {
 		warn("AURA_HITL_WEBHOOK_SECRET is set: decisions on /v1/approvals must be signed")

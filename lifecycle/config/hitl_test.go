@@ -85,4 +85,8 @@ func TestWarningsAboutApprovals(t *testing.T) {
 	require.Equal(t, []string{`agent "a": approval window (1m0s) is not below the stream window (1m0s): it can never fire`}, f.Warnings(s))
 	f.HITL.RequireApproval = nil
 	require.Equal(t, []string{`agent "a": [hitl] has no require_approval: no call waits for approval`}, f.Warnings(s))
+	s = Defaults()
+	f.HITL.RequireApproval = []string{"book"}
+	f.Orchestration = Orchestration{Enabled: true, Timeouts: OrchestrationTimeouts{PerCall: time.Minute}}
+	require.Equal(t, []string{`agent "a": approval window (1m0s) is not below the orchestration per-call window (1m0s): a worker is given up before its approval expires`}, f.Warnings(s))
 }

@@ -46,6 +46,6 @@ func (f File) Warnings(s Settings) []string {
 	for _, w := range s.Telemetry.warnings(s.Flush) {
 		warn("%s", w)
 	}
-	f.HITL.warnings(s, warn)
+	f.HITL.warnings(s, f.Orchestration, warn)
 	return out
 }
