@@ -129,6 +129,7 @@ func All() []harness.Scenario {
 		leakSockets(),
 		leakFiles(),
 		leakSessions(),
+		leakSessionsOfCallers(),
 		leakChildren(),
 		leakApprovals(),
 	}
