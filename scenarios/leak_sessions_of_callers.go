@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -21,7 +22,7 @@ func leakSessionsOfCallers() harness.Scenario {
 		t.Script(script.Program{Times: callers, Steps: script.Answer("done").Steps})
 		t.Tools()
 		for n := range callers {
-			t.AwaitEnd(t.Ask(caller.Ask{Prompt: "hello", Stream: true, Header: map[string]string{"Authorization": fmt.Sprintf("Bearer %d", n)}}))
+			t.AwaitEnd(t.Ask(caller.Ask{Prompt: "hello", Stream: true, Header: http.Header{"Authorization": {fmt.Sprintf("Bearer %d", n)}}}))
 		}
 		t.Pass(t.Stage.Tick)
 		t.Signal("SIGTERM")
