@@ -64,3 +64,18 @@ func keptSessions(id string) []harness.Variant {
 
 // listed is that a server was asked for its tools.
 var listed = expect.Event{Lane: harness.ToolsLane, Kind: "request", Detail: "tools/list"}
+
+// diesIdle is a tool server that dies when no run uses it. The next run finds out, and is given another.
+func diesIdle() harness.Variant {
+	return harness.Variant{
+		Name: "tool-server-dies-idle", Set: harness.Set{Tools: harness.StdioTools}, Dialects: chat()[:1],
+		Reached: []expect.Event{{Lane: harness.ToolsLane, Kind: "exit"}},
+		Play: func(t *harness.Trial) {
+			dies := []script.Step{mcp.Result{Text: "rain"}, script.Pause{For: awhile(t.Windows)}, mcp.Exit{Code: 3}}
+			childUsed(mcp.Script{Programs: []mcp.Program{{Steps: dies}}}, func(t *harness.Trial) {
+				t.AwaitEnd(t.Ask(caller.Ask{Name: "second", Prompt: "look it up", Stream: true}))
+				t.Await(expect.Event{Lane: harness.ToolsLane, Kind: "exit"})
+			}, calling(script.Role{}, lookup), parting("second"))(t)
+		},
+	}
+}
