@@ -65,6 +65,14 @@ func cancelNotifiesTools() harness.Scenario {
 		variants = append(variants, allOf(leavings()[0], over))
 	}
 	variants = append(variants, allOf(cappings()[0], harness.HTTPTools))
+	// A client that leaves at the very instant at which the tool has the call.
+	left := leavings()[0]
+	for _, over := range harness.Transports() {
+		variants = append(variants, harness.Variant{
+			Name: "left-at-once-" + string(over), Set: harness.Set{Tools: over}, Needs: left.needs, Dialects: chat()[:1], Checks: []harness.Check{left.cancels(id, over)},
+			Play: func(t *harness.Trial) { inCall(t, false).Leave(caller.Close) },
+		})
+	}
 	two, twoModern := harness.Set{Tools: "http+http"}, harness.Set{Tools: "modern+modern"}
 	variants = append(variants,
 		several(cappings()[0], "several-runs-stream-cap", two), several(draining(), "several-runs-shutdown", two),
