@@ -80,6 +80,7 @@ const (
 	SequentialTools  Feature = "sequential-tools"  // each tool call of a turn has ended before the next is announced
 	ToolExecution    Feature = "tool-execution"    // the tool calls of a turn are executed as it is told, see [Setup]
 	ForwardedHeaders Feature = "forwarded-headers" // a client's X-Account goes on to the MCP servers over HTTP, as its Authorization does
+	LongWaits        Feature = "long-waits"        // a scenario may wait for minutes: time costs nothing
 )
 
 // Set says in what the server's settings differ from the usual for a variant. Variants with equal sets can share a

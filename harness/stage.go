@@ -126,6 +126,6 @@ func (t Target) Unclaimed() map[Feature]Lack {
 func Features() []Feature {
 	return []Feature{
 		Streaming, NonStreaming, Signals, LogFields, FaultHooks, Goroutines, Files, Sockets, Children, CustomEvents, ErrorFrames, Approvals, Orchestration, Telemetry,
-		SequentialTools, ToolExecution, ForwardedHeaders,
+		SequentialTools, ToolExecution, ForwardedHeaders, LongWaits,
 	}
 }

@@ -43,7 +43,7 @@ func cancelNotifiesTools() harness.Scenario {
 	}
 	// Here all calls of the one run are in flight together.
 	allOf := func(e callEnding, tools harness.Tooling) harness.Variant {
-		calls := []string{"lookup", "book", "cancel"}
+		calls := []string{"lookup", "book", "cancel", "pay", "send"} // more than a server may have been tried with
 		return harness.Variant{
 			Name: "all-of-a-run-" + e.name + "-" + string(tools), Set: harness.Set{Tools: tools, Execution: "concurrent"}, Needs: append(e.needs[:len(e.needs):len(e.needs)], harness.ToolExecution),
 			Reached: []expect.Event{nth(toolRequest, len(calls))},
@@ -65,6 +65,14 @@ func cancelNotifiesTools() harness.Scenario {
 		variants = append(variants, allOf(leavings()[0], over))
 	}
 	variants = append(variants, allOf(cappings()[0], harness.HTTPTools))
+	// A client that leaves at the very instant at which the tool has the call.
+	left := leavings()[0]
+	for _, over := range harness.Transports() {
+		variants = append(variants, harness.Variant{
+			Name: "left-at-once-" + string(over), Set: harness.Set{Tools: over}, Needs: left.needs, Dialects: chat()[:1], Checks: []harness.Check{left.cancels(id, over)},
+			Play: func(t *harness.Trial) { inCall(t, false).Leave(caller.Close) },
+		})
+	}
 	two, twoModern := harness.Set{Tools: "http+http"}, harness.Set{Tools: "modern+modern"}
 	variants = append(variants,
 		several(cappings()[0], "several-runs-stream-cap", two), several(draining(), "several-runs-shutdown", two),

@@ -1,7 +1,9 @@
 package scenarios
 
 import (
+	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/stallwright/stallwright/fakes/mcp"
 	"github.com/stallwright/stallwright/fakes/script"
@@ -21,10 +23,10 @@ func mcpHeadersNotShared() harness.Scenario {
 	}
 	type asker struct{ name, call, credentials, account string }
 	asks := func(a asker) caller.Ask {
-		ask := caller.Ask{Name: a.name, Prompt: "for-" + a.name + ".", Stream: true, Header: map[string]string{}}
+		ask := caller.Ask{Name: a.name, Prompt: "for-" + a.name + ".", Stream: true, Header: http.Header{}}
 		for name, value := range map[string]string{"Authorization": a.credentials, "X-Account": a.account} {
 			if value != "" {
-				ask.Header[name] = value
+				ask.Header[name] = strings.Split(value, ", ") // a value of several comes in as many lines
 			}
 		}
 		return ask
@@ -98,6 +100,12 @@ func mcpHeadersNotShared() harness.Scenario {
 	}
 	variants = append(variants, harness.Variant{
 		Name: "of-two-headers", Set: harness.Set{Tools: harness.HTTPTools}, Needs: []harness.Feature{harness.ForwardedHeaders}, Play: play(false, accounts...), Checks: sees(accounts...),
+	})
+	// The lines of one header are all of them the caller's.
+	lines := []asker{{"anna", "call_1", "Bearer shared", "one, two"}, {"boris", "call_2", "Bearer shared", "one, three"}, {"clara", "call_3", "Bearer shared", "one"}}
+	variants = append(variants, harness.Variant{
+		Name: "of-two-lines", Set: harness.Set{Tools: harness.HTTPTools}, Needs: []harness.Feature{harness.ForwardedHeaders}, Play: play(false, lines...),
+		Checks: append(sees(lines...), sessions(len(lines), len(lines))),
 	})
 	// Whether a lost session is renewed within the run or for the next is the server's choice: whose it is, is not.
 	last := isTold(id, "call_4", "called with [Bearer anna]")

@@ -113,6 +113,7 @@ func mcpSessionClosed() harness.Scenario {
 			variants = append(variants, v)
 		}
 	}
+	variants = append(variants, keptSessions(id)...)
 	// A server that does not take the cancellation gets no part of the time that the end of its session needs.
 	variants = append(variants, harness.Variant{
 		Name: "left-cancellation-hangs-http", Set: harness.Set{Tools: harness.HTTPTools}, Dialects: chat()[:1], Reached: []expect.Event{nth(expect.Event{Lane: harness.ToolsLane, Kind: "stall"}, 2)},

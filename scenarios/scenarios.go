@@ -130,6 +130,7 @@ func All() []harness.Scenario {
 		leakSockets(),
 		leakFiles(),
 		leakSessions(),
+		leakSessionsOfCallers(),
 		leakChildren(),
 		leakApprovals(),
 	}

@@ -178,5 +178,5 @@ func leakVariants() []harness.Variant {
 		{Name: "all-endings", Play: leaking(quick, slow)},
 		{Name: "with-inactivity", Set: inactivity, Play: leaking(quick, slower)},
 		{Name: "panics", Needs: []harness.Feature{harness.FaultHooks}, Play: leaking(faults, nil)},
-	}, leakToolVariants()...)
+	}, append(leakToolVariants(), diesIdle())...)
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -39,8 +40,8 @@ type Ask struct {
 	Path   string // /v1/chat/completions
 	Prompt string
 	Stream bool
-	Header map[string]string // besides the usual: credentials
-	Body   string            // sent as it is, in place of the prompt
+	Header http.Header // besides the usual: credentials
+	Body   string      // sent as it is, in place of the prompt
 	// Hold keeps the answer unread until [Request.Read]: a reader that has stopped.
 	Hold bool
 }
@@ -263,7 +264,9 @@ func (r *Request) bytes() []byte {
 	}
 	head := fmt.Sprintf("%s %s%s HTTP/1.1\r\nHost: %s\r\nUser-Agent: stallwright\r\nAccept: text/event-stream, application/json\r\n", r.method(), r.caller.Base, r.path(), host)
 	for _, name := range slices.Sorted(maps.Keys(r.ask.Header)) {
-		head += name + ": " + r.ask.Header[name] + "\r\n"
+		for _, value := range r.ask.Header[name] {
+			head += name + ": " + value + "\r\n"
+		}
 	}
 	if body != "" {
 		head += fmt.Sprintf("Content-Type: application/json\r\nContent-Length: %d\r\n", len(body))

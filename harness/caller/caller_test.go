@@ -148,7 +148,7 @@ func TestHeadersGoWithTheRequest(t *testing.T) {
 	defer server.Close()
 	var d net.Dialer
 	c := &caller.Caller{Dial: d.DialContext, Address: server.Listener.Addr().String(), Timeline: timeline.New()}
-	r := c.Ask(caller.Ask{Prompt: "hello", Header: map[string]string{"Authorization": "Bearer anna"}})
+	r := c.Ask(caller.Ask{Prompt: "hello", Header: http.Header{"Authorization": {"Bearer anna"}}})
 	require.Equal(t, "Bearer anna", <-sent)
 	r.Leave(caller.Close)
 }

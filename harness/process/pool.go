@@ -203,6 +203,7 @@ func (r *run) lacks(alone bool) map[harness.Feature]harness.Lack {
 		}
 	}
 	lack("the goroutines of another process are not visible; --time virtual shows them", harness.Goroutines)
+	lack("nobody waits for minutes in real time; --time virtual shows it", harness.LongWaits)
 	switch {
 	case r.Target.URL != "":
 		lack("stallwright did not start the server", ownServer...)
