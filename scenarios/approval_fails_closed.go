@@ -61,6 +61,21 @@ func approvalFailsClosed() harness.Scenario {
 		t.Stage.Approver.Close()
 		play(t)
 	}})
+	// Whoever knows the id but not the secret decides nothing; then whoever has it says no.
+	signing := approving(harness.Conversational)
+	signing.Signed = true
+	variants = append(variants, harness.Variant{Name: "decision-unsigned", Set: signing, Checks: []harness.Check{
+		answeredTo(guarantee, "unsigned", "401 "), answeredTo(guarantee, "no", taken), outcome("denied"),
+	}, Play: func(t *harness.Trial) {
+		t.Script(books(t)...)
+		t.Tools(toolOf("book", 0, "booked"))
+		r := t.Ask(caller.Ask{Prompt: "hello", Stream: true})
+		id := t.AwaitAsked(1)
+		t.AwaitEnd(t.DecideUnsigned("unsigned", id, true))
+		t.Pass(thinking(t.Windows))
+		t.Decide("no", id, false)
+		t.AwaitEnd(r)
+	}})
 	return harness.Scenario{
 		ID:       "approval/fails-closed",
 		Claim:    "without a valid yes within the approval window a tool is not run, the model is told so, and the run goes on",
