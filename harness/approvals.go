@@ -33,7 +33,7 @@ const (
 // Approved are the patterns of the tools whose calls wait.
 func Approved() []string { return []string{"boo*", "cancel"} }
 
-// ApprovalSecret signs the questions to the fake webhook and its answers. It protects nothing.
+// ApprovalSecret signs the questions to the fake webhook and its answers, and the decisions of [Set.Signed]. It protects nothing.
 const ApprovalSecret = "stallwright-approvals-are-played-with-this"
 
 // ApprovalPath is where the fake webhook is asked.
@@ -95,9 +95,28 @@ func DecisionID(e timeline.Event) string {
 }
 
 // Decide gives a decision on the approval of this id, as a request of its own in the [PersonLane], and returns at once. The name is its Ref.
+// It is signed where that is asked for.
 func (t *Trial) Decide(name, id string, approved bool) *caller.Request {
+	body := decision(name, approved)
+	var header map[string]string
+	if t.Case.Variant.Set.Signed {
+		header = approver.SignDecision(ApprovalSecret, id, body, time.Now())
+	}
+	return t.decide(name, id, body, header)
+}
+
+// DecideUnsigned gives one without a signature.
+func (t *Trial) DecideUnsigned(name, id string, approved bool) *caller.Request {
+	return t.decide(name, id, decision(name, approved), nil)
+}
+
+func decision(name string, approved bool) []byte {
+	return fmt.Appendf(nil, `{"approved":%t,"reason":"as %s says"}`, approved, name)
+}
+
+func (t *Trial) decide(name, id string, body []byte, header map[string]string) *caller.Request {
 	person := caller.Caller{Dial: t.Stage.Dial, Address: t.Stage.Address, Base: t.Stage.Base, Timeline: t.Stage.Timeline, Lane: PersonLane}
-	r := person.Ask(caller.Ask{Name: name, Path: "/v1/approvals/" + id, Body: fmt.Sprintf(`{"approved":%t,"reason":"as %s says"}`, approved, name)})
+	r := person.Ask(caller.Ask{Name: name, Path: "/v1/approvals/" + id, Header: header, Body: string(body)})
 	t.decisions = append(t.decisions, r)
 	return r
 }

@@ -57,7 +57,7 @@ func OpenPeers(s Set, shared bool, child []string, listen func(name string) (net
 // Setup is what a server with these peers is told on any stage.
 func (p *Peers) Setup(s Set, t Target, w Windows, provider string) Setup {
 	return Setup{
-		Windows: w, Provider: provider, Dialect: s.Dialect, Tools: p.Servers, Approval: s.Approval, Approver: p.asks, Collector: p.exports,
+		Windows: w, Provider: provider, Dialect: s.Dialect, Tools: p.Servers, Approval: s.Approval, Approver: p.asks, Signed: s.Approval == Webhook || s.Signed, Collector: p.exports,
 		Execution: cmp.Or(s.Execution, t.Execution), Workers: Workers(s),
 	}
 }

@@ -93,6 +93,7 @@ type Set struct {
 	NoGrace      bool
 	Tools        Tooling   // the MCP servers that it has
 	Approval     Approving // which of their calls wait for a decision, and how it comes
+	Signed       bool      // decisions that come to the server's own endpoint count only when they are signed with [ApprovalSecret]
 	Expires      bool      // the limit of waiting for a decision is the window; else it is longer than any run
 	Dialect      string    // that the server speaks to its model's provider, by the fake's name; [OpenAI] when empty
 	Execution    string    // of the tool calls of one turn, as in [Setup]: such a case needs [ToolExecution]

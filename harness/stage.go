@@ -88,6 +88,7 @@ type Setup struct {
 	Tools     []ToolServer // the MCP servers that it has
 	Approval  Approving    // of calls of [Approved]
 	Approver  string       // URL of the webhook that is asked, of [Webhook]
+	Signed    bool         // the server has [ApprovalSecret]: it signs what it asks, and takes what is signed only
 	Collector string       // where the server exports its telemetry to, as OTEL_EXPORTER_OTLP_ENDPOINT has it; nowhere when empty
 	// Workers are those that the server's agent coordinates; it works alone when there are none.
 	Workers []string

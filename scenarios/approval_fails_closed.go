@@ -25,9 +25,10 @@ func approvalFailsClosed() harness.Scenario {
 	}
 	// A webhook is asked once, whatever it answers.
 	askedOnce := harness.Check{Name: "asked-once", Guarantee: guarantee, Noun: "question", Expect: shows(expect.Times{What: approverRequest, Min: 1, Max: 1})}
+	signed := harness.Check{Name: "question-signed", Guarantee: guarantee, Noun: "question", Expect: shows(expect.Says{What: approverRequest, Text: "signature=valid"})}
 	variants := []harness.Variant{{Name: "expired", Set: expiring(harness.Conversational), Play: play, Checks: atWindow(approvalPending)}}
 	webhook := func(name string, checks []harness.Check, steps ...script.Step) {
-		variants = append(variants, harness.Variant{Name: "webhook-" + name, Set: approving(harness.Webhook), Checks: append(checks, askedOnce), Play: func(t *harness.Trial) {
+		variants = append(variants, harness.Variant{Name: "webhook-" + name, Set: approving(harness.Webhook), Checks: append(checks, askedOnce, signed), Play: func(t *harness.Trial) {
 			t.Approver(approver.Program{Times: script.Any, Steps: steps})
 			play(t)
 		}})
@@ -46,6 +47,7 @@ func approvalFailsClosed() harness.Scenario {
 	webhook("huge", broken(), approver.Decide{Approved: true, Pad: 1 << 20})
 	webhook("cut", broken(), fault.Cut{})
 	webhook("reset", broken(), fault.Reset{})
+	webhook("broken-off", broken(), fault.Status{Code: 200, Body: yes, Header: map[string]string{"Content-Length": "100"}}) // a yes as far as it goes
 	// Where the redirect leads, a yes would be had.
 	variants = append(variants, harness.Variant{Name: "webhook-redirect", Set: approving(harness.Webhook), Checks: append(broken(), askedOnce), Play: func(t *harness.Trial) {
 		t.Approver(approver.Program{Steps: []script.Step{fault.Status{Code: 307, Blank: true, Header: map[string]string{"Location": "/elsewhere"}}}},
@@ -58,6 +60,21 @@ func approvalFailsClosed() harness.Scenario {
 	variants = append(variants, harness.Variant{Name: "webhook-unreachable", Needs: []harness.Feature{harness.Signals}, Set: approving(harness.Webhook), Checks: broken(), Play: func(t *harness.Trial) {
 		t.Stage.Approver.Close()
 		play(t)
+	}})
+	// Whoever knows the id but not the secret decides nothing; then whoever has it says no.
+	signing := approving(harness.Conversational)
+	signing.Signed = true
+	variants = append(variants, harness.Variant{Name: "decision-unsigned", Set: signing, Checks: []harness.Check{
+		answeredTo(guarantee, "unsigned", "401 "), answeredTo(guarantee, "no", taken), outcome("denied"),
+	}, Play: func(t *harness.Trial) {
+		t.Script(books(t)...)
+		t.Tools(toolOf("book", 0, "booked"))
+		r := t.Ask(caller.Ask{Prompt: "hello", Stream: true})
+		id := t.AwaitAsked(1)
+		t.AwaitEnd(t.DecideUnsigned("unsigned", id, true))
+		t.Pass(thinking(t.Windows))
+		t.Decide("no", id, false)
+		t.AwaitEnd(r)
 	}})
 	return harness.Scenario{
 		ID:       "approval/fails-closed",

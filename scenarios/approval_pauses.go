@@ -54,6 +54,7 @@ func approvalPauses() harness.Scenario {
 	})...)
 	variants = append(variants, harness.Variant{Name: "whole-webhook", Needs: []harness.Feature{harness.NonStreaming}, Set: approving(harness.Webhook),
 		Play: play(harness.Webhook, true, "book"), Checks: checks(harness.Webhook)})
+	variants = append(variants, pausesMore(guarantee)...)
 	return harness.Scenario{
 		ID:       "approval/pauses",
 		Claim:    "a tool call that needs approval reaches its tool at once when the yes has come, and not before",

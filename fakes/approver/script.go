@@ -53,15 +53,19 @@ type Signature string
 
 // The signatures.
 const (
-	Signed        Signature = ""      // proper
-	Unsigned      Signature = "none"  // there is none
-	WrongKey      Signature = "wrong" // of another secret
-	OtherDecision Signature = "other" // of a decision on another approval
-	OldStamp      Signature = "old"   // of a day and a minute ago
+	Signed        Signature = ""       // proper
+	Unsigned      Signature = "none"   // there is none
+	WrongKey      Signature = "wrong"  // of another secret
+	OtherDecision Signature = "other"  // of a decision on another approval
+	OldStamp      Signature = "old"    // of a day and a minute ago
+	FutureStamp   Signature = "future" // of a day and a minute ahead
+	Prefix        Signature = "prefix" // half of a proper one
 )
 
 // Signatures lists the faulty ones.
-func Signatures() []Signature { return []Signature{Unsigned, WrongKey, OtherDecision, OldStamp} }
+func Signatures() []Signature {
+	return []Signature{Unsigned, WrongKey, OtherDecision, OldStamp, FutureStamp, Prefix}
+}
 
 const maxPad = 64 << 20
 

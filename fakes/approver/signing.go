@@ -22,9 +22,14 @@ func (a *Approver) sign(h http.Header, how Signature, id string, body []byte) {
 		id = "00000000-0000-4000-8000-000000000000"
 	case OldStamp:
 		at = at.Add(-24*time.Hour - time.Minute)
+	case FutureStamp:
+		at = at.Add(24*time.Hour + time.Minute)
 	}
 	for name, value := range SignDecision(secret, id, body, at) {
 		h.Set(name, value)
+	}
+	if how == Prefix {
+		h.Set(SignatureHeader, h.Get(SignatureHeader)[:len("sha256=")+sha256.Size])
 	}
 }
 

@@ -115,7 +115,7 @@ func environment(s harness.Setup) map[string]string {
 	if s.Collector != "" {
 		env["OTEL_EXPORTER_OTLP_ENDPOINT"] = s.Collector
 	}
-	if s.Approval == harness.Webhook {
+	if s.Signed {
 		env["AURA_HITL_WEBHOOK_SECRET"] = harness.ApprovalSecret
 	}
 	maps.Copy(env, orchestrationWindows(w))

@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -86,6 +87,14 @@ func TestIDsAreOnesOfTheirOwn(t *testing.T) {
 		require.True(t, ValidID(id), id)
 		require.False(t, seen[id])
 		seen[id] = true
+	}
+	for at := range 36 {
+		found := map[byte]bool{}
+		for id := range seen {
+			found[id[at]] = true
+		}
+		want := map[int]int{8: 1, 13: 1, 14: 1, 18: 1, 19: 4, 23: 1}[at] // where an id of this version is not free
+		require.Len(t, found, cmp.Or(want, 16), "nothing of an id can be told from others: character %d", at)
 	}
 	for _, id := range []string{"", "../../etc/passwd", strings.Repeat("a", 36), strings.ToUpper("0b0e7e5c-32c1-4d3a-9c1b-aaaaaaaaaaaa"), strings.Repeat("x", 10<<20)} {
 		require.False(t, ValidID(id))
@@ -208,6 +217,7 @@ func TestConversation(t *testing.T) {
 				require.NoError(t, a.err)
 				require.Equal(t, tt.want, a.got)
 				require.IsType(t, run.ApprovalPending{}, a.events[0])
+				require.JSONEq(t, `{"a":1}`, string(a.events[0].(run.ApprovalPending).Arguments))
 				require.Equal(t, tt.outcome, a.outcome())
 				require.Equal(t, time.Second, a.events[1].(run.ApprovalCompleted).Duration)
 				require.Zero(t, a.desk.Pending())
@@ -417,6 +427,14 @@ func TestASignedWebhook(t *testing.T) {
 			sign(w, keys.Primary, id, yes, time.Now())
 			w.Header().Add(SignatureHeader, "sha256=00")
 		}, false},
+		{"with half of it", func(w http.ResponseWriter, id string) {
+			sign(w, keys.Primary, id, yes, time.Now())
+			w.Header().Set(SignatureHeader, w.Header().Get(SignatureHeader)[:len("sha256=")+32])
+		}, false},
+		{"with nothing of it", func(w http.ResponseWriter, id string) {
+			sign(w, keys.Primary, id, yes, time.Now())
+			w.Header().Set(SignatureHeader, "sha256=")
+		}, false},
 		{"without its form", func(w http.ResponseWriter, id string) {
 			sign(w, keys.Primary, id, yes, time.Now())
 			w.Header().Set(SignatureHeader, strings.TrimPrefix(w.Header().Get(SignatureHeader), "sha256="))
@@ -428,6 +446,7 @@ func TestASignedWebhook(t *testing.T) {
 					body, _ := io.ReadAll(r.Body)
 					var q webhookBody
 					require.NoError(t, json.Unmarshal(body, &q))
+					require.Equal(t, []webhookItem{{"book", json.RawMessage(`{"a":1}`)}}, q.Items)
 					want := fmt.Sprintf("sha256=%x", mac(keys.Primary, r.Header.Get(TimestampHeader), "approval-request:"+q.DecisionID, body))
 					require.Equal(t, want, r.Header.Get(SignatureHeader))
 					require.Equal(t, "t", r.Header.Get("X-Team"))

@@ -224,7 +224,7 @@ func TestAWebhookIsToldWhatTheClientSaid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		at := newPipes()
 		hook := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			fmt.Fprintf(w, `{"approved":false,"reason":%q}`, r.Header.Get("X-User")+" "+r.Header.Get("X-Team"))
+			fmt.Fprintf(w, `{"approved":false,"reason":%q}`, r.Header.Get("X-User")+" "+r.Header.Get("X-Team")+r.Header.Get("X-Caller")+r.Header.Get("Authorization"))
 		})}
 		go hook.Serve(at) //nolint:errcheck // it says that it was closed
 		t.Cleanup(func() { hook.Close() })
@@ -245,6 +245,7 @@ func TestAWebhookIsToldWhatTheClientSaid(t *testing.T) {
 		r, err := http.NewRequest(http.MethodPost, "http://server.test/v1/chat/completions", strings.NewReader(plain))
 		require.NoError(t, err)
 		r.Header.Set("X-Caller", "ann")
+		r.Header.Set("Authorization", "Bearer of-the-client") // nobody said that it goes on
 		resp, err := f.client.Do(r)
 		require.NoError(t, err)
 		require.Contains(t, text(t, resp), "human approval denial: ann blue.", "a run that does not stream can be asked about too")
