@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/stallwright/stallwright/fakes/script"
@@ -39,6 +40,11 @@ func orchestrateMalformedPlanIsError() harness.Scenario {
 		wrong("no-json", raw(head+`[{"type":"task","task":"do it","worker":"alpha"`)),
 		wrong("steps-are-a-number", raw(head+`7}`)),
 		wrong("unknown-step", raw(head+`[{"type":"loop","steps":[{"type":"task","task":"do it","worker":"alpha"}]}]}`)),
+		// What steps cannot say must not be passed over: this order would be another than what is done.
+		wrong("need-each-other", func(t *harness.Trial) script.Tool {
+			return raw(head + fmt.Sprintf(`[{"type":"task","task":%q,"worker":"alpha","depends_on":[1]},{"type":"task","task":%q,"worker":"beta","depends_on":[0]}]}`,
+				t.Marked("do it"), t.Marked("do that")))(t)
+		}),
 		wrong("unknown-worker", plan(func(t *harness.Trial) []planStep { return []planStep{task(t, alpha), task(t, "nobody")} })),
 		wrong("empty-task", plan(func(t *harness.Trial) []planStep { return []planStep{task(t, alpha), {Type: "task", Worker: beta}} })),
 		wrong("deep", plan(func(t *harness.Trial) []planStep {

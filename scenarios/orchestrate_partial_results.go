@@ -43,6 +43,14 @@ func orchestratePartialResults() harness.Scenario {
 				t.Script(plans(sideBySide(chain, task(t, beta))), refused, delivers(beta, "rain"), responds("rain it is"))
 				t.AwaitEnd(t.Ask(caller.Ask{Prompt: "hello", Stream: true}))
 			}, Checks: []harness.Check{requests(id, alpha, 1)}},
+			// Who needs a result of those that there are is given it.
+			{Name: "beside-a-chain", Set: stalled(), Checks: []harness.Check{tellsCoordinator(id, "gives-the-result-to-who-needs-it", "umbrella")}, Play: func(t *harness.Trial) {
+				chain := planStep{Type: "chain", Steps: []planStep{task(t, beta), task(t, beta)}}
+				told, untold := delivers(beta, "umbrella"), delivers(beta, "nothing")
+				told.When.Contains, told.Times, untold.Times = "rain", script.Any, script.Any
+				t.Script(plans(sideBySide(task(t, alpha), chain)), refused, told, delivers(beta, "rain"), untold, responds("rain it is"))
+				t.AwaitEnd(t.Ask(caller.Ask{Prompt: "hello", Stream: true}))
+			}},
 		},
 		Reached: []expect.Event{asked(alpha), asked(beta)},
 		Checks:  append(isWhole(id, "rain it is"), tellsCoordinator(id, "tells-the-result", "rain"), tellsCoordinator(id, "tells-the-failure", "Failed")),

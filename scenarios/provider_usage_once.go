@@ -3,6 +3,7 @@ package scenarios
 import (
 	"slices"
 
+	"github.com/stallwright/stallwright/fakes/fault"
 	"github.com/stallwright/stallwright/fakes/script"
 	"github.com/stallwright/stallwright/harness"
 	"github.com/stallwright/stallwright/harness/caller"
@@ -22,6 +23,7 @@ func providerUsageOnce() harness.Scenario {
 			counting("reported-on-the-way", true, twice...),
 			counting("reported-whole", false, reported...),
 			counting("reported-on-the-way-whole", false, twice...),
+			{Name: "of-a-failed-call", Set: harness.Set{Orchestrated: true}, Needs: []harness.Feature{harness.Streaming, harness.Orchestration}, Dialects: chat()[:1], Play: countingBoth},
 		}, usageOfChat(), usageOfResponses(), usageOfAnthropic(), usageOfGemini(), usageOfOllama()),
 		Checks: []harness.Check{
 			{Name: "the-last-value", Guarantee: "provider.usage-once", Noun: "usage", Expect: shows(expect.Says{What: clientUsage, Text: "prompt 9, completion 37, total 46"})},
@@ -49,6 +51,19 @@ func counting(name string, stream bool, steps ...script.Step) harness.Variant {
 			Expect: shows(expect.Times{What: saying(clientEvent, "aura.usage "), Min: 1, Max: 1})},
 	}
 	return v
+}
+
+// countingBoth is a run whose tokens were used by a worker that delivers and by one that is cut; the coordinator counts none.
+func countingBoth(t *harness.Trial) {
+	unpaid := func(p script.Program) script.Program {
+		p.Steps = slices.DeleteFunc(slices.Clone(p.Steps), func(s script.Step) bool { _, ok := s.(script.Usage); return ok })
+		return p
+	}
+	cut := by(alpha, script.Program{Steps: []script.Step{script.Role{}, script.Text{Chunks: []string{"so "}}, script.Usage{Prompt: 4, Completion: 30}, fault.Cut{}}})
+	fine := unpaid(delivers(beta, "rain"))
+	fine.Steps = slices.Insert(fine.Steps, len(fine.Steps)-2, script.Step(script.Usage{Prompt: 5, Completion: 7}))
+	t.Script(unpaid(plans(sideBySide(task(t, alpha), task(t, beta)))), cut, fine, unpaid(responds("rain it is")))
+	t.AwaitEnd(t.Ask(caller.Ask{Prompt: "hello", Stream: true}))
 }
 
 // countingIn is one in the bytes of a dialect.

@@ -40,6 +40,26 @@ func runSurvivesPanic() harness.Scenario {
 		t.DecideAll()
 		t.AwaitEnd(t.Ask(caller.Ask{Name: "next", Prompt: "hello again", Stream: true}))
 	}
+	// A worker of the victim's panics, in the middle of the work of the one beside it or after that of another.
+	working := func(beside bool) func(*harness.Trial) {
+		return func(t *harness.Trial) {
+			one, other := task(t, alpha), task(t, beta)
+			plan, worker := plans(other, one), delivers(beta, "rain")
+			if beside {
+				plan, worker = plans(sideBySide(one, other)), by(beta, silent(script.Role{}))
+			}
+			call := t.ToolCall("call_1", "book", fmt.Sprintf(`{"city":"Oslo","fault":"[[fault:panic %s]]"}`, thinking(t.Windows)))
+			t.Tools(toolOf("book", 0, "booked"))
+			answer := deciding("respond_1", "respond_directly", map[string]any{"response": "still here all along", "routing_rationale": "it is known"})
+			t.Script(by(leader, calling(script.Role{}, script.Pause{For: t.Windows.Heartbeat * 6 / 7}, answer)), plan, worker, by(alpha, calling(script.Role{}, call)), responds("and afterwards"))
+			neighbour := t.Ask(caller.Ask{Name: "neighbour", Prompt: "hello", Stream: true})
+			t.Await(asked(leader))
+			t.Pass(t.Windows.Heartbeat / 7)
+			t.AwaitEnd(t.Ask(caller.Ask{Name: "victim", Prompt: "hello", Stream: true}))
+			t.AwaitEnd(neighbour)
+			t.AwaitEnd(t.Ask(caller.Ask{Name: "next", Prompt: "hello again", Stream: true}))
+		}
+	}
 	atOnce := func(after expect.Event, delay func(harness.Windows) time.Duration) harness.Check {
 		return harness.Check{Name: "at-once", Guarantee: "run.survives-panic", Noun: "error-delay", Expect: func(at harness.At) expect.Expectation {
 			from := delay(at.Windows)
@@ -50,6 +70,9 @@ func runSurvivesPanic() harness.Scenario {
 	check := func(name, noun string, x expect.Expectation) harness.Check {
 		return harness.Check{Name: name, Guarantee: "run.survives-panic", Noun: noun, Expect: shows(x)}
 	}
+	orchestratedApprovals := []harness.Feature{harness.Orchestration, harness.Approvals}
+	orchestratedApproving := approving(harness.Conversational)
+	orchestratedApproving.Orchestrated = true
 	return harness.Scenario{
 		ID:    "run/survives-panic",
 		Claim: "a panic ends its own run with one internal error at once, and neighbours and later requests are whole",
@@ -64,6 +87,15 @@ func runSurvivesPanic() harness.Scenario {
 				atOnce(approvalPending, thinking),
 				check("ends-properly", "end", expect.InOrder{of(clientError, "victim"), of(clientDone, "victim"), saying(of(clientEnd, "victim"), "complete")}),
 				answeredTo("run.survives-panic", "late-1", refused),
+			}},
+			{Name: "in-a-worker", Needs: orchestratedApprovals, Dialects: chat()[:1], Set: orchestratedApproving, Play: working(false), Checks: []harness.Check{
+				atOnce(approvalPending, thinking),
+			}},
+			{Name: "in-a-worker-beside-another", Needs: orchestratedApprovals, Dialects: chat()[:1], Set: orchestratedApproving, Play: working(true), Checks: []harness.Check{
+				atOnce(approvalPending, thinking),
+				{Name: "ends-the-other-worker", Guarantee: "run.survives-panic", Noun: "provider-connection", Expect: func(at harness.At) expect.Expectation {
+					return expect.Happens{What: providerLeft, After: approvalPending, From: thinking(at.Windows), To: thinking(at.Windows)}
+				}},
 			}},
 			{Name: "whole", Play: panics(false), Checks: []harness.Check{
 				atOnce(of(clientAsk, "victim"), none),

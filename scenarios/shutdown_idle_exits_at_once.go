@@ -23,6 +23,12 @@ func shutdownIdleExitsAtOnce() harness.Scenario {
 				t.Signal("SIGTERM")
 				t.AwaitExit()
 			}},
+			// Nothing has been done that a collector were to be told of.
+			{Name: "never-used-watched", Set: watched, Needs: []harness.Feature{harness.Telemetry}, Dialects: chat()[:1], Play: func(t *harness.Trial) {
+				t.Pass(awhile(t.Windows))
+				t.Signal("SIGTERM")
+				t.AwaitExit()
+			}},
 			{Name: "used", Play: shutIdle, Needs: streamed, Reached: []expect.Event{clientDone}},
 			{Name: "used-and-failed", Needs: streamed, Reached: []expect.Event{providerCut}, Play: func(t *harness.Trial) {
 				t.Script(script.Program{Steps: []script.Step{script.Role{}, script.Text{Chunks: []string{"one "}}, fault.Cut{}}})

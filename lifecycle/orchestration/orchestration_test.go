@@ -239,6 +239,57 @@ func TestUsageIsSummedOverAllCalls(t *testing.T) {
 	})
 }
 
+func TestUsageOfCallsThatFailIsCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fails := func(_ context.Context, _ llm.Request, emit func(llm.Item) error) error {
+			if err := emit(llm.Item{Kind: llm.UsageReported, Usage: llm.Usage{Prompt: 10, Completion: 20, Total: 30}}); err != nil {
+				return err
+			}
+			return &llm.Error{Code: llm.ProviderError, Message: "cut"}
+		}
+		m := &models{asked: map[string][]llm.Request{}, turns: map[string][]turn{"lead": {plans(both), responds("hi")}, "a": {fails}, "b": {submits("B")}}}
+		made := func(name string) agent.Agent { return agent.Agent{Client: m, Model: name, TurnDepth: 4} }
+		o := &Orchestrator{Coordinator: made("lead"), MaxCycles: 1, Attempts: 1, Workers: []Worker{{Name: "a", Agent: made("a")}, {Name: "b", Agent: made("b")}}}
+		r := run.New("r", run.Config{Buffer: 100})
+		defer r.End(run.Ending{How: run.Completed})
+		require.NoError(t, o.Answer(r.Context(), r, nil, nil))
+		var last run.Event
+		for range len(r.Events()) {
+			last = <-r.Events()
+		}
+		require.Equal(t, run.Finished{Reason: "stop", Usage: run.Usage{Prompt: 13, Completion: 26, Total: 39}, Reported: true}, last)
+	})
+}
+
+func TestASlowReaderIsNoSilenceOfAWorker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &models{asked: map[string][]llm.Request{}, turns: map[string][]turn{
+			"lead": {plans(`[{"type":"task","task":"one","worker":"a"}]`), responds("hi")},
+			"a": {says(llm.Item{Kind: llm.Reasoning, Text: "hm"}, llm.Item{Kind: llm.ToolCallOpened, Call: llm.ToolCall{ID: "c", Name: submitResult}},
+				llm.Item{Kind: llm.ToolCallArguments, Text: `{"result":"A"}`}, llm.Item{Kind: llm.Finished, Text: "tool_calls"})},
+		}}
+		made := func(name string) agent.Agent { return agent.Agent{Client: m, Model: name, TurnDepth: 4} }
+		o := &Orchestrator{Coordinator: made("lead"), MaxCycles: 1, Attempts: 1, Workers: []Worker{{Name: "a", Agent: made("a")}}, Timeouts: Timeouts{Inactivity: time.Second}}
+		r := run.New("r", run.Config{Buffer: 2})
+		defer r.End(run.Ending{How: run.Completed})
+		answered := make(chan error, 1)
+		go func() { answered <- o.Answer(r.Context(), r, nil, nil) }()
+		synctest.Wait() // the thought finds no room behind the plan and the task
+		time.Sleep(time.Minute)
+		var done run.TaskCompleted
+		for {
+			switch e := (<-r.Events()).(type) {
+			case run.TaskCompleted:
+				done = e
+			case run.Finished:
+				require.NoError(t, <-answered)
+				require.True(t, done.Success, done.Result)
+				return
+			}
+		}
+	})
+}
+
 func TestAPanicOfAWorkerEndsTheOthersAndIsPassedOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var left error
@@ -291,6 +342,10 @@ func TestPlans(t *testing.T) {
 		{"nine levels", nested(maxDepth), "the plan is nested deeper than 8 levels"},
 		{"a hundred tasks", many(maxTasks), ""},
 		{"one more", many(maxTasks + 1), "the plan has more than 100 tasks"},
+		{"a key that steps do not have", `{"type":"task","task":"t","depends_on":[1]},{"type":"task","task":"t","depends_on":[0]}`,
+			`a step has no key "depends_on": what waits for what is said with chain and parallel`},
+		{"one that is far down and long", `{"type":"chain","steps":[{"type":"task","task":"t","` + strings.Repeat("k", 99) + `":1}]}`,
+			`a step has no key "` + strings.Repeat("k", 40) + `": what waits for what is said with chain and parallel`},
 		{"steps that are none", `7`, "the plan cannot be read: steps are objects with type task, parallel or chain"},
 	}
 	for _, test := range tests {

@@ -1,6 +1,7 @@
 package orchestration
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -24,10 +25,10 @@ type step struct {
 
 // plan is what the coordinator wants done.
 type plan struct {
-	Goal      string `json:"goal"`
-	Steps     []step `json:"steps"`
-	Rationale string `json:"routing_rationale"`
-	Summary   string `json:"planning_summary"`
+	Goal      string          `json:"goal"`
+	Steps     json.RawMessage `json:"steps"`
+	Rationale string          `json:"routing_rationale"`
+	Summary   string          `json:"planning_summary"`
 
 	tasks []*task
 }
@@ -51,18 +52,47 @@ type task struct {
 func (o *Orchestrator) readPlan(arguments string) (*plan, *Failure) {
 	p := &plan{}
 	if err := json.Unmarshal([]byte(arguments), p); err != nil {
-		return nil, malformed("the plan cannot be read: steps are objects with type task, parallel or chain")
+		return nil, unreadable()
 	}
 	if strings.TrimSpace(p.Goal) == "" {
 		return nil, malformed("the plan has no goal")
 	}
-	if len(p.Steps) == 0 {
+	steps, f := readSteps(p.Steps)
+	switch {
+	case f != nil:
+		return nil, f
+	case len(steps) == 0:
 		return nil, malformed("the plan has no steps")
 	}
-	if _, f := o.chain(p, p.Steps, nil, 1); f != nil {
+	if _, f := o.chain(p, steps, nil, 1); f != nil {
 		return nil, f
 	}
 	return p, nil
+}
+
+// readSteps reads the steps of a plan, nil when there are none. What a step says beyond its keys, such as an order of its own, would go
+// unheeded, so it is refused.
+func readSteps(text json.RawMessage) (steps []step, f *Failure) {
+	if len(text) == 0 {
+		return nil, nil
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	err := d.Decode(&steps)
+	if err == nil {
+		return steps, nil
+	}
+	// The package has no type for this error.
+	if quoted, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+		if key, err := strconv.Unquote(quoted); err == nil {
+			return nil, malformed("a step has no key %.40q: what waits for what is said with chain and parallel", key)
+		}
+	}
+	return nil, unreadable()
+}
+
+func unreadable() *Failure {
+	return malformed("the plan cannot be read: steps are objects with type task, parallel or chain")
 }
 
 // chain adds steps that follow each other, the first after the given tasks, and returns those that the next step must wait for.

@@ -289,6 +289,12 @@ func TestAFullQueueBlocksNobody(t *testing.T) {
 	})
 }
 
+func TestAFlushWithoutSpansTakesNoTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		require.Zero(t, watch(t, hangs).end())
+	})
+}
+
 func TestAFlushWithoutTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := watch(t, hangs)
