@@ -3,6 +3,7 @@ package harness
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -98,9 +99,11 @@ func DecisionID(e timeline.Event) string {
 // It is signed where that is asked for.
 func (t *Trial) Decide(name, id string, approved bool) *caller.Request {
 	body := decision(name, approved)
-	var header map[string]string
+	header := http.Header{}
 	if t.Case.Variant.Set.Signed {
-		header = approver.SignDecision(ApprovalSecret, id, body, time.Now())
+		for name, value := range approver.SignDecision(ApprovalSecret, id, body, time.Now()) {
+			header.Set(name, value)
+		}
 	}
 	return t.decide(name, id, body, header)
 }
@@ -114,7 +117,7 @@ func decision(name string, approved bool) []byte {
 	return fmt.Appendf(nil, `{"approved":%t,"reason":"as %s says"}`, approved, name)
 }
 
-func (t *Trial) decide(name, id string, body []byte, header map[string]string) *caller.Request {
+func (t *Trial) decide(name, id string, body []byte, header http.Header) *caller.Request {
 	person := caller.Caller{Dial: t.Stage.Dial, Address: t.Stage.Address, Base: t.Stage.Base, Timeline: t.Stage.Timeline, Lane: PersonLane}
 	r := person.Ask(caller.Ask{Name: name, Path: "/v1/approvals/" + id, Header: header, Body: string(body)})
 	t.decisions = append(t.decisions, r)
