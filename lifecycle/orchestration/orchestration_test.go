@@ -343,9 +343,9 @@ func TestPlans(t *testing.T) {
 		{"a hundred tasks", many(maxTasks), ""},
 		{"one more", many(maxTasks + 1), "the plan has more than 100 tasks"},
 		{"a key that steps do not have", `{"type":"task","task":"t","depends_on":[1]},{"type":"task","task":"t","depends_on":[0]}`,
-			`a step has no key "depends_on": what waits for what is said with chain and parallel`},
+			`steps have no key "depends_on": what waits for what is said with chain and parallel`},
 		{"one that is far down and long", `{"type":"chain","steps":[{"type":"task","task":"t","` + strings.Repeat("k", 99) + `":1}]}`,
-			`a step has no key "` + strings.Repeat("k", 40) + `": what waits for what is said with chain and parallel`},
+			`steps have no key "` + strings.Repeat("k", 40) + `": what waits for what is said with chain and parallel`},
 		{"steps that are none", `7`, "the plan cannot be read: steps are objects with type task, parallel or chain"},
 	}
 	for _, test := range tests {

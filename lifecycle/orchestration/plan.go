@@ -85,7 +85,7 @@ func readSteps(text json.RawMessage) (steps []step, f *Failure) {
 	// The package has no type for this error.
 	if quoted, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		if key, err := strconv.Unquote(quoted); err == nil {
-			return nil, malformed("a step has no key %.40q: what waits for what is said with chain and parallel", key)
+			return nil, malformed("steps have no key %.40q: what waits for what is said with chain and parallel", key)
 		}
 	}
 	return nil, unreadable()
