@@ -58,7 +58,7 @@ func pausesMore(guarantee string) []harness.Variant {
 				t.Pass(thinking(t.Windows))
 				t.Decide("no", second, false)
 				t.AwaitEnd(r)
-			}, Checks: slices.Concat(eachDecided, isWhole(guarantee, "both it is"))},
+			}, Checks: append(slices.Clone(eachDecided), tellsCoordinator(guarantee, "tells-the-coordinator", "sun"))},
 		whileDraining("while-draining", approving(harness.Webhook), books, notBefore, guarantee),
 		whileDraining("while-draining-worker", harness.Set{Tools: harness.HTTPTools, Approval: harness.Webhook, Orchestrated: true}, func(t *harness.Trial) []script.Program {
 			return []script.Program{plans(task(t, alpha)), by(alpha, books(t)[0]), delivers(alpha, "sun"), responds("sun it is")}
