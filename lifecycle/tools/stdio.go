@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -107,7 +106,7 @@ func (h halfCloser) Close() error {
 func (c *child) serve(in io.WriteCloser) {
 	c.box = &outbox{link: c.link, file: in, frames: make(chan frame, maxFrames), done: make(chan struct{}), window: writeWindow, stuck: c.stuck}
 	c.wg.Go(c.box.write)
-	c.lines = &lines{child: c, in: bufio.NewReader(c.out)}
+	c.lines = &lines{child: c, in: bufio.NewReader(c.out), turn: make(chan struct{}, 1)}
 	c.link.inner = transport.NewIO(c.lines, c.box, nil)
 }
 
@@ -201,6 +200,7 @@ func (c *child) close(ctx context.Context) {
 		left = time.Until(deadline)
 	}
 	_ = c.link.Close()
+	c.wg.Go(c.lines.drain)
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		select {
 		case <-c.exited:
@@ -217,9 +217,6 @@ func (c *child) close(ctx context.Context) {
 	close(c.quit)
 	c.out.Close()
 	c.errs.Close()
-	if c.lines.reading.Load() { // else mcp-go's goroutine is about to see that its transport is closed
-		<-c.read
-	}
 	c.wg.Wait()
 }
 
@@ -333,19 +330,19 @@ func (b *outbox) note(line []byte) {
 	}
 }
 
-// lines is the child's output as mcp-go is to see it: whole messages of a bounded size. mcp-go's own goroutine reads it.
+// lines is the child's output as mcp-go is to see it: whole messages of a bounded size. mcp-go's own goroutine reads it, until its transport
+// is closed at the latest, and from then on the child itself.
 type lines struct {
 	child *child
+	turn  chan struct{} // held by who reads
 	in    *bufio.Reader
 	out   []byte
 	ended sync.Once
-
-	reading atomic.Bool
 }
 
 func (r *lines) Read(p []byte) (int, error) {
-	r.reading.Store(true)
-	defer r.pause()
+	r.turn <- struct{}{}
+	defer func() { <-r.turn }()
 	for len(r.out) == 0 {
 		line, scan, err := r.line()
 		switch {
@@ -361,13 +358,13 @@ func (r *lines) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// pause is the end of a Read. Once the child is being closed, mcp-go may or may not read again.
-func (r *lines) pause() {
-	r.reading.Store(false)
-	select {
-	case <-r.child.quit:
-		r.ended.Do(r.end)
-	default:
+// drain reads to the end, so that the end is seen when mcp-go reads no more, and a child that still writes is not held up.
+func (r *lines) drain() {
+	p := make([]byte, 4<<10)
+	for {
+		if _, err := r.Read(p); err != nil {
+			return
+		}
 	}
 }
 
