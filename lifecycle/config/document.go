@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -24,7 +23,7 @@ const (
 )
 
 // schema is every key that is known, as a path; rawFile has the same keys. * stands for any name.
-var schema = withKeys(map[string]kind{
+var schema = map[string]kind{
 	"agent":                aTable,
 	"agent.name":           aString,
 	"agent.alias":          aString,
@@ -66,11 +65,30 @@ var schema = withKeys(map[string]kind{
 	"hitl.route.headers_from_request.*":       aString,
 	"hitl.route.tool_headers_from_response":   aTable,
 	"hitl.route.tool_headers_from_response.*": aString,
-}, orchestrationKeys())
 
-func withKeys(keys, more map[string]kind) map[string]kind {
-	maps.Copy(keys, more)
-	return keys
+	"orchestration":                                         aTable,
+	"orchestration.enabled":                                 aBool,
+	"orchestration.max_planning_cycles":                     aNumber,
+	"orchestration.max_plan_parse_retries":                  aNumber,
+	"orchestration.worker_system_prompt":                    aString,
+	"orchestration.allow_direct_answers":                    aBool,
+	"orchestration.allow_clarification":                     aBool,
+	"orchestration.tools_in_planning":                       aString,
+	"orchestration.max_tools_per_worker":                    aNumber,
+	"orchestration.timeouts":                                aTable,
+	"orchestration.timeouts.per_call_timeout_secs":          aNumber,
+	"orchestration.timeouts.stream_inactivity_timeout_secs": aNumber,
+	"orchestration.worker":                                  aTable,
+	"orchestration.worker.*":                                aTable,
+	"orchestration.worker.*.description":                    aString,
+	"orchestration.worker.*.preamble":                       aString,
+	"orchestration.worker.*.mcp_filter":                     anArray,
+	"orchestration.worker.*.turn_depth":                     aNumber,
+	"orchestration.worker.*.llm":                            aTable,
+	"orchestration.worker.*.llm.provider":                   aString,
+	"orchestration.worker.*.llm.model":                      aString,
+	"orchestration.worker.*.llm.api_key":                    aString,
+	"orchestration.worker.*.llm.base_url":                   aString,
 }
 
 // later are keys that AURA has and this version does not: ignoring them would run an agent without its guards.

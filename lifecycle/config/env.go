@@ -77,6 +77,15 @@ func (e *env) read(name string, set func(value string) (wanted string)) {
 	}
 }
 
+// secretly is read for a value that errors must not show.
+func (e *env) secretly(name string, set func(value string) (wanted string)) {
+	if value, ok := e.lookup(name); ok {
+		if wanted := set(value); wanted != "" {
+			e.errs = append(e.errs, fmt.Errorf("%s: %s", name, wanted))
+		}
+	}
+}
+
 // quote shows a value that may be anything: escaped, cut.
 func quote(s string) string {
 	const enough = 64

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pelletier/go-toml/v2"
 )
@@ -109,7 +110,7 @@ func (d *document) file(raw *rawFile) File {
 		Name:          d.text("agent.name", a.Name, required, notEmpty),
 		Alias:         d.text("agent.alias", a.Alias, "", nil),
 		SystemPrompt:  d.text("agent.system_prompt", a.SystemPrompt, "", nil),
-		TurnDepth:     d.turnDepth(a.TurnDepth),
+		TurnDepth:     d.number("agent.turn_depth", a.TurnDepth, defaultTurnDepth, 1, maxTurnDepth),
 		ToolExecution: d.text("agent.tool_execution", a.ToolExecution, toolExecutions[0], among(toolExecutions)),
 		LLM: LLM{
 			Provider: d.text("agent.llm.provider", l.Provider, required, among(providers)),
@@ -143,16 +144,21 @@ func (d *document) text(key string, value *string, otherwise string, check func(
 	return text
 }
 
-func (d *document) turnDepth(n *int64) int {
-	const key = "agent.turn_depth"
+// number is a whole number within bounds, or the default if it is not given.
+func (d *document) number(key string, n *int64, otherwise, low, high int) int {
 	if n == nil {
-		return defaultTurnDepth
+		return otherwise
 	}
-	if *n < 1 || *n > maxTurnDepth {
-		d.fail(d.at[key], "%s: %d is not from 1 to %d", key, *n, maxTurnDepth)
+	if *n < int64(low) || *n > int64(high) {
+		d.fail(d.at[key], "%s: %d is not from %d to %d", key, *n, low, high)
 		return 0
 	}
 	return int(*n)
+}
+
+// seconds is a window in whole seconds, at least so many, or the default if it is not given.
+func (d *document) seconds(key string, n *int64, otherwise time.Duration, least int) time.Duration {
+	return time.Duration(d.number(key, n, int(otherwise/time.Second), least, int(maxWindow/time.Second))) * time.Second
 }
 
 func notEmpty(s string) string {
@@ -179,12 +185,23 @@ func headerSafe(s string) string {
 	return ""
 }
 
+const noWebURL = "want an http or https URL"
+
+// webURL is an http or https URL with a host, nil when it is none.
+func webURL(s string) *url.URL {
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return nil
+	}
+	return u
+}
+
 // baseURL shows nothing of a wrong URL: what is in it may be a credential.
 func baseURL(s string) string {
-	u, err := url.Parse(s)
+	u := webURL(s)
 	switch {
-	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "":
-		return "want an http or https URL"
+	case u == nil:
+		return noWebURL
 	case u.User != nil:
 		return "must not hold credentials: they belong into api_key"
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":

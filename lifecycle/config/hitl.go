@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"net/http"
@@ -20,7 +21,6 @@ const (
 const (
 	conversationalTimeout = time.Minute
 	webhookTimeout        = 5 * time.Minute
-	maxApprovalTimeout    = 30 * 24 * time.Hour
 	maxRules              = 1000
 	minSecret             = 32 // bytes, as many as HMAC-SHA256 gives
 	maxTolerance          = 24 * time.Hour
@@ -99,13 +99,7 @@ func (d *document) hitl(raw *rawHITL) HITL {
 		out.Route.HeadersFromRequest = d.headers(key+".headers_from_request", r.HeadersFromRequest, headerName)
 		d.headers(key+".tool_headers_from_response", r.ToolHeaders, headerName)
 	}
-	if r.Timeout != nil {
-		if most := int64(maxApprovalTimeout / time.Second); *r.Timeout < 1 || *r.Timeout > most {
-			d.fail(d.at[key+".timeout_secs"], "%s.timeout_secs: %d is not from 1 to %d", key, *r.Timeout, most)
-		} else {
-			out.Route.Timeout = time.Duration(*r.Timeout) * time.Second
-		}
-	}
+	out.Route.Timeout = d.seconds(key+".timeout_secs", r.Timeout, out.Route.Timeout, 1)
 	return out
 }
 
@@ -142,22 +136,21 @@ func headerName(s string) string {
 	return ""
 }
 
-// secret reads a secret and shows nothing of a wrong one.
-func (e *env) secret(name string, to *Secret) {
-	value, ok := e.lookup(name)
-	switch {
-	case !ok:
-	case len(value) < minSecret:
-		e.errs = append(e.errs, fmt.Errorf("%s: %d bytes, want at least %d", name, len(value), minSecret))
-	default:
-		*to = Secret(value)
+// secret takes a secret; what it wants instead shows nothing of a wrong one.
+func secret(to *Secret) func(string) string {
+	return func(v string) string {
+		if len(v) < minSecret {
+			return fmt.Sprintf("%d bytes, want at least %d", len(v), minSecret)
+		}
+		*to = Secret(v)
+		return ""
 	}
 }
 
 // readSigning reads the secrets of webhooks.
 func (e *env) readSigning(s *Signing) {
-	e.secret("AURA_HITL_WEBHOOK_SECRET", &s.Secret)
-	e.secret("AURA_HITL_WEBHOOK_SECRET_SECONDARY", &s.Secondary)
+	e.secretly("AURA_HITL_WEBHOOK_SECRET", secret(&s.Secret))
+	e.secretly("AURA_HITL_WEBHOOK_SECRET_SECONDARY", secret(&s.Secondary))
 	e.read("AURA_HITL_WEBHOOK_TOLERANCE_SECS", func(v string) string {
 		var d time.Duration
 		if wanted := positive(&d)(v); wanted != "" {
@@ -190,10 +183,7 @@ func (r HITLRoute) Exposed(s Signing) string {
 
 // Window is how long a decision is waited for: HITL_TIMEOUT_SECS, or the file's.
 func (h HITL) Window(w Windows) time.Duration {
-	if w.Approval > 0 {
-		return w.Approval
-	}
-	return h.Route.Timeout
+	return cmp.Or(w.Approval, h.Route.Timeout)
 }
 
 // warnings are the contradictions between the route and the server's windows.

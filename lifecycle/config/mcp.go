@@ -2,7 +2,7 @@ package config
 
 import (
 	"fmt"
-	"net/url"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -10,7 +10,6 @@ import (
 
 const (
 	defaultConnectTimeout = 10 * time.Second
-	maxConnectTimeout     = 30 * 24 * time.Hour
 	maxServers            = 64
 )
 
@@ -37,12 +36,8 @@ type rawMCPServer struct {
 
 // mcp checks the table [mcp]. Its servers come in the order of their names.
 func (d *document) mcp(raw *rawMCP) MCP {
-	out := MCP{ConnectTimeout: d.connectTimeout(raw.ConnectTimeout)}
-	var names []string
-	for name := range raw.Servers {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+	out := MCP{ConnectTimeout: d.seconds("mcp.connect_timeout_secs", raw.ConnectTimeout, defaultConnectTimeout, 1)}
+	names := slices.Sorted(maps.Keys(raw.Servers))
 	if len(names) > maxServers {
 		d.fail(d.at["mcp.servers"], "mcp.servers: %d servers, want at most %d", len(names), maxServers)
 		return out
@@ -52,18 +47,6 @@ func (d *document) mcp(raw *rawMCP) MCP {
 		out.Servers = append(out.Servers, d.mcpServer(name, &s))
 	}
 	return out
-}
-
-func (d *document) connectTimeout(secs *int64) time.Duration {
-	const key = "mcp.connect_timeout_secs"
-	if secs == nil {
-		return defaultConnectTimeout
-	}
-	if *secs < 1 || *secs > int64(maxConnectTimeout/time.Second) {
-		d.fail(d.at[key], "%s: %d is not from 1 to %d", key, *secs, int64(maxConnectTimeout/time.Second))
-		return 0
-	}
-	return time.Duration(*secs) * time.Second
 }
 
 func (d *document) mcpServer(name string, raw *rawMCPServer) MCPServer {
@@ -132,10 +115,10 @@ func (d *document) filled(table string, values map[string]string, check func(str
 
 // endpoint shows nothing of a wrong URL: what is in it may be a credential.
 func endpoint(s string) string {
-	u, err := url.Parse(s)
+	u := webURL(s)
 	switch {
-	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "":
-		return "want an http or https URL"
+	case u == nil:
+		return noWebURL
 	case u.User != nil:
 		return "must not hold credentials: they belong into headers"
 	case u.Fragment != "":

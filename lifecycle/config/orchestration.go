@@ -1,6 +1,8 @@
 package config
 
 import (
+	"cmp"
+	"maps"
 	"path"
 	"slices"
 	"time"
@@ -71,36 +73,6 @@ type rawWorker struct {
 	LLM         *rawLLM  `toml:"llm"`
 }
 
-// orchestrationKeys are those of the table, for the schema.
-func orchestrationKeys() map[string]kind {
-	const worker = "orchestration.worker.*"
-	return map[string]kind{
-		"orchestration":                                         aTable,
-		"orchestration.enabled":                                 aBool,
-		"orchestration.max_planning_cycles":                     aNumber,
-		"orchestration.max_plan_parse_retries":                  aNumber,
-		"orchestration.worker_system_prompt":                    aString,
-		"orchestration.allow_direct_answers":                    aBool,
-		"orchestration.allow_clarification":                     aBool,
-		"orchestration.tools_in_planning":                       aString,
-		"orchestration.max_tools_per_worker":                    aNumber,
-		"orchestration.timeouts":                                aTable,
-		"orchestration.timeouts.per_call_timeout_secs":          aNumber,
-		"orchestration.timeouts.stream_inactivity_timeout_secs": aNumber,
-		"orchestration.worker":                                  aTable,
-		worker:                                                  aTable,
-		worker + ".description":                                 aString,
-		worker + ".preamble":                                    aString,
-		worker + ".mcp_filter":                                  anArray,
-		worker + ".turn_depth":                                  aNumber,
-		worker + ".llm":                                         aTable,
-		worker + ".llm.provider":                                aString,
-		worker + ".llm.model":                                   aString,
-		worker + ".llm.api_key":                                 aString,
-		worker + ".llm.base_url":                                aString,
-	}
-}
-
 // orchestration checks the table. Its workers come in the order of their names.
 func (d *document) orchestration(raw *rawOrchestration, agent *Agent) Orchestration {
 	const table = "orchestration."
@@ -117,15 +89,11 @@ func (d *document) orchestration(raw *rawOrchestration, agent *Agent) Orchestrat
 		ToolsInPlanning:     d.text(table+"tools_in_planning", raw.ToolsInPlanning, "summary", among([]string{"summary", "none", "full"})),
 		MaxToolsPerWorker:   d.number(table+"max_tools_per_worker", raw.MaxToolsPerWorker, defaultToolsPerWorker, 1, maxListedTools),
 		Timeouts: OrchestrationTimeouts{
-			PerCall:    d.seconds(table+"timeouts.per_call_timeout_secs", raw.Timeouts.PerCall),
-			Inactivity: d.seconds(table+"timeouts.stream_inactivity_timeout_secs", raw.Timeouts.Inactivity),
+			PerCall:    d.seconds(table+"timeouts.per_call_timeout_secs", raw.Timeouts.PerCall, 0, 0),
+			Inactivity: d.seconds(table+"timeouts.stream_inactivity_timeout_secs", raw.Timeouts.Inactivity, 0, 0),
 		},
 	}
-	var names []string
-	for name := range raw.Worker {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(raw.Worker))
 	if len(names) > maxWorkers {
 		d.fail(d.at["orchestration.worker"], "orchestration.worker: %d workers, want at most %d", len(names), maxWorkers)
 		return o
@@ -175,23 +143,6 @@ func (d *document) llm(table string, l *rawLLM) LLM {
 	}
 }
 
-// number is a whole number within bounds, or the default if it is not given.
-func (d *document) number(key string, n *int64, otherwise, low, high int) int {
-	if n == nil {
-		return otherwise
-	}
-	if *n < int64(low) || *n > int64(high) {
-		d.fail(d.at[key], "%s: %d is not from %d to %d", key, *n, low, high)
-		return 0
-	}
-	return int(*n)
-}
-
-// seconds is a window in whole seconds, 0 when it is not given.
-func (d *document) seconds(key string, n *int64) time.Duration {
-	return time.Duration(d.number(key, n, 0, 0, int(maxWindow/time.Second))) * time.Second
-}
-
 func given(b *bool, otherwise bool) bool {
 	if b == nil {
 		return otherwise
@@ -201,13 +152,7 @@ func given(b *bool, otherwise bool) bool {
 
 // Within are the timeouts with those of the environment in their place.
 func (t OrchestrationTimeouts) Within(w Windows) OrchestrationTimeouts {
-	if w.PerCall > 0 {
-		t.PerCall = w.PerCall
-	}
-	if w.TaskInactivity > 0 {
-		t.Inactivity = w.TaskInactivity
-	}
-	return t
+	return OrchestrationTimeouts{PerCall: cmp.Or(w.PerCall, t.PerCall), Inactivity: cmp.Or(w.TaskInactivity, t.Inactivity)}
 }
 
 // warnings are the contradictions between the windows of an orchestrated agent.

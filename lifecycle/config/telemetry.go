@@ -1,7 +1,6 @@
 package config
 
 import (
-	"fmt"
 	"net/url"
 	"strings"
 	"time"
@@ -49,23 +48,14 @@ func (e *env) telemetry(t *Telemetry) {
 
 // collectorURL shows nothing of a wrong URL: what is in it may be a credential.
 func collectorURL(s string) string {
-	u, err := url.Parse(s)
+	u := webURL(s)
 	switch {
-	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "":
-		return "want an http or https URL"
+	case u == nil:
+		return noWebURL
 	case u.User != nil, u.RawQuery != "", u.Fragment != "":
 		return "must hold no user, query or fragment: credentials belong into OTEL_EXPORTER_OTLP_HEADERS"
 	}
 	return ""
-}
-
-// secretly is read for a value that errors must not show.
-func (e *env) secretly(name string, set func(value string) (wanted string)) {
-	if value, ok := e.lookup(name); ok {
-		if wanted := set(value); wanted != "" {
-			e.errs = append(e.errs, fmt.Errorf("%s: %s", name, wanted))
-		}
-	}
 }
 
 // otlpHeaders puts headers over those that are there already.
