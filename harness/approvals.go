@@ -58,17 +58,6 @@ func (t *Trial) releaseApprover() []string {
 	return t.Stage.Approver.Release(t.toolMarker())
 }
 
-// unstruckApprover lists the faults of the script that never struck.
-func (t *Trial) unstruckApprover(h expect.History) []string {
-	want := map[string]int{}
-	for _, p := range t.approver {
-		if p.Times >= 0 {
-			faults(p.Steps, max(p.Times, 1), want)
-		}
-	}
-	return missing(want, ApproverLane, h.Events)
-}
-
 // Asked is the event that tells the client of a decision that can be given.
 var Asked = expect.Event{Lane: caller.Lane, Kind: "event", Detail: "aura.approval_pending "}
 
@@ -99,11 +88,9 @@ func DecisionID(e timeline.Event) string {
 // It is signed where that is asked for.
 func (t *Trial) Decide(name, id string, approved bool) *caller.Request {
 	body := decision(name, approved)
-	header := http.Header{}
+	var header http.Header
 	if t.Case.Variant.Set.Signed {
-		for name, value := range approver.SignDecision(ApprovalSecret, id, body, time.Now()) {
-			header.Set(name, value)
-		}
+		header = approver.SignDecision(ApprovalSecret, id, body, time.Now())
 	}
 	return t.decide(name, id, body, header)
 }

@@ -1,10 +1,6 @@
 package harness
 
-import (
-	"github.com/stallwright/stallwright/fakes/collector"
-	"github.com/stallwright/stallwright/fakes/script"
-	"github.com/stallwright/stallwright/harness/expect"
-)
+import "github.com/stallwright/stallwright/fakes/collector"
 
 // CollectorLane is the lane of the fake collector.
 const CollectorLane = collector.Lane
@@ -35,15 +31,4 @@ func (t *Trial) releaseCollector() []string {
 		return nil
 	}
 	return t.Stage.Collector.Release()
-}
-
-// unstruckCollector lists the faults of the collector's script that never struck.
-func (t *Trial) unstruckCollector(h expect.History) []string {
-	want := map[string]int{}
-	for _, p := range t.collected.Programs {
-		if p.Times != script.Any {
-			faults(p.Steps, max(p.Times, 1), want)
-		}
-	}
-	return missing(want, CollectorLane, h.Events)
 }

@@ -158,7 +158,7 @@ func (t *Trial) notReached(h expect.History) string {
 	if e, ok := h.Find(expect.Event{Kind: "violation"}); ok {
 		return "the script and the server did not fit: " + e.Detail
 	}
-	if left := slices.Concat(t.unstruck(h.Events), t.unstruckTools(h), t.unstruckApprover(h), t.unstruckCollector(h)); left != nil {
+	if left := t.unstruck(h.Events); left != nil {
 		return "a scripted fault never struck: " + strings.Join(left, ", ")
 	}
 	if t.unplayed != nil {

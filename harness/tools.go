@@ -9,7 +9,6 @@ import (
 
 	"github.com/stallwright/stallwright/fakes/mcp"
 	"github.com/stallwright/stallwright/fakes/script"
-	"github.com/stallwright/stallwright/harness/expect"
 )
 
 // ToolsLane is the lane of the fake MCP servers.
@@ -166,17 +165,4 @@ func (t *Trial) releaseTools() []string {
 		}
 	}
 	return left
-}
-
-// unstruckTools lists the faults of the scripts that never struck.
-func (t *Trial) unstruckTools(h expect.History) []string {
-	want := map[string]int{}
-	for _, s := range t.tools {
-		for _, p := range s.Programs {
-			if p.Times != script.Any {
-				faults(p.Steps, max(p.Times, 1), want)
-			}
-		}
-	}
-	return missing(want, ToolsLane, h.Events)
 }

@@ -266,20 +266,38 @@ func (t *Trial) open() (last time.Duration) {
 	return last
 }
 
-// unstruck lists the faults of the script that never struck.
+// unstruck lists the faults of the scripts that never struck: those of each fake in its own lane.
 func (t *Trial) unstruck(events []timeline.Event) []string {
-	want := map[string]int{}
+	model, tools, webhook, spans := strikes{}, strikes{}, strikes{}, strikes{}
 	for _, p := range t.script {
-		if p.Times == script.Any {
-			continue
-		}
-		faults(p.Steps, max(p.Times, 1), want)
+		model.add(p.Steps, p.Times)
 	}
-	return missing(want, ProviderLane, events)
+	for _, s := range t.tools {
+		for _, p := range s.Programs {
+			tools.add(p.Steps, p.Times)
+		}
+	}
+	for _, p := range t.approver {
+		webhook.add(p.Steps, p.Times)
+	}
+	for _, p := range t.collected.Programs {
+		spans.add(p.Steps, p.Times)
+	}
+	return slices.Concat(model.missing(ProviderLane, events), tools.missing(ToolsLane, events), webhook.missing(ApproverLane, events), spans.missing(CollectorLane, events))
+}
+
+// strikes are how often faults are to strike, by kind.
+type strikes map[string]int
+
+// add counts the faults of a program that so many requests take; 0 is one, and of [script.Any] nothing is wanted.
+func (want strikes) add(steps []script.Step, times int) {
+	if times != script.Any {
+		faults(steps, max(times, 1), want)
+	}
 }
 
 // missing are the kinds of which a lane has fewer events than wanted.
-func missing(want map[string]int, lane string, events []timeline.Event) []string {
+func (want strikes) missing(lane string, events []timeline.Event) []string {
 	for _, e := range events {
 		if e.Lane == lane {
 			want[e.Kind]--

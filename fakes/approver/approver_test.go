@@ -170,7 +170,7 @@ func TestSignatures(t *testing.T) {
 			resp, got, err := w.ask(context.Background(), body("id", ""), "id", secret)
 			require.NoError(t, err)
 			proper := approver.SignDecision(secret, "id", []byte(got), time.Now())
-			require.Equal(t, s == approver.Signed, resp.Header.Get(approver.SignatureHeader) == proper[approver.SignatureHeader], s)
+			require.Equal(t, s == approver.Signed, resp.Header.Get(approver.SignatureHeader) == proper.Get(approver.SignatureHeader), s)
 			for _, e := range w.tl.Events() {
 				require.NotContains(t, e.Detail, secret)
 			}

@@ -4,6 +4,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
 	"net/http"
 	"strconv"
 	"time"
@@ -25,18 +26,16 @@ func (a *Approver) sign(h http.Header, how Signature, id string, body []byte) {
 	case FutureStamp:
 		at = at.Add(24*time.Hour + time.Minute)
 	}
-	for name, value := range SignDecision(secret, id, body, at) {
-		h.Set(name, value)
-	}
+	maps.Copy(h, SignDecision(secret, id, body, at))
 	if how == Prefix {
 		h.Set(SignatureHeader, h.Get(SignatureHeader)[:len("sha256=")+sha256.Size])
 	}
 }
 
 // SignDecision are the headers of a decision on the approval of this id, as whoever has the secret sends it.
-func SignDecision(secret, id string, body []byte, at time.Time) map[string]string {
+func SignDecision(secret, id string, body []byte, at time.Time) http.Header {
 	stamp := strconv.FormatInt(at.Unix(), 10)
-	return map[string]string{TimestampHeader: stamp, SignatureHeader: "sha256=" + mac(secret, stamp, "approval-decision:"+id, body)}
+	return http.Header{TimestampHeader: {stamp}, SignatureHeader: {"sha256=" + mac(secret, stamp, "approval-decision:"+id, body)}}
 }
 
 // verify says of a request's signature that it is valid, missing or wrong, or off when nothing is signed.

@@ -72,8 +72,7 @@ const forwarded = `headers_from_request = { Authorization = "authorization", X-A
 // toolServer is the table of one MCP server.
 func toolServer(t harness.ToolServer) string {
 	table := "mcp.servers." + t.Name
-	switch t.Transport {
-	case harness.StdioTools:
+	if t.Transport == harness.StdioTools {
 		command := t.Command
 		if command == nil { // in this process the pipe stands for it
 			command = []string{t.Name}
@@ -83,13 +82,12 @@ func toolServer(t harness.ToolServer) string {
 			words[i] = fmt.Sprintf("%q", w)
 		}
 		return fmt.Sprintf("\n[%s]\ntransport = \"stdio\"\ncmd = [%s]\nprotocol_version = %q\n", table, strings.Join(words, ", "), t.Transport.Revision())
-	case harness.SSETools:
-		return fmt.Sprintf("\n[%s]\ntransport = \"sse\"\nurl = %q\nprotocol_version = %q\n%s\n",
-			table, t.URL, t.Transport.Revision(), forwarded)
-	default:
-		return fmt.Sprintf("\n[%s]\ntransport = \"http_streamable\"\nurl = %q\nprotocol_version = %q\n%s\n",
-			table, t.URL, t.Transport.Revision(), forwarded)
 	}
+	transport := "http_streamable"
+	if t.Transport == harness.SSETools {
+		transport = "sse"
+	}
+	return fmt.Sprintf("\n[%s]\ntransport = %q\nurl = %q\nprotocol_version = %q\n%s\n", table, transport, t.URL, t.Transport.Revision(), forwarded)
 }
 
 // environment is what the server is told beside its config.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -155,12 +156,7 @@ func (o *stream) approvalEvent(e run.Event) {
 		expires := e.Expires.UTC().Format(time.RFC3339Nano)
 		o.write(eventFrame("aura.approval_pending", approvalPending{e.ID, e.Tool, e.Arguments, e.Origin, e.Scope, expires}))
 	case run.ApprovalCompleted:
-		for i, a := range o.asking {
-			if a.id == e.ID {
-				o.asking = append(o.asking[:i], o.asking[i+1:]...)
-				break
-			}
-		}
+		o.asking = slices.DeleteFunc(o.asking, func(a asking) bool { return a.id == e.ID })
 		o.write(eventFrame("aura.approval_completed", approvalCompleted{e.ID, e.Outcome, e.Duration.Milliseconds(), e.Scope}))
 	}
 }

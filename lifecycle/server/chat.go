@@ -82,11 +82,7 @@ func (x *exchange) release() {
 		<-x.produced
 	}
 	<-x.guarded
-	switch x.run.Ending().How {
-	case run.Disconnected, run.ShutDown:
-	default: // the HTTP server has yet to write the end of the body, and what was waited for here may have taken all the time there was
-		x.server.boundWrite(x.conn)
-	}
+	x.boundLastWrites() // again: the end of the body is yet to be written, and what was waited for may have taken all the time there was
 	x.server.held.Delete(x.run)
 	x.logEnd()
 	x.endSpan()

@@ -98,7 +98,7 @@ func (s Span) Session(id string) { s.set(text(session, id)) }
 // Turns says how many model turns a run took.
 func (s Span) Turns(n int) { s.set(turns.Int(n)) }
 
-// Decided says what was decided: approved, denied or timeout.
+// Decided says how the wait ended: the kind of the approval's outcome, such as approved, denied or timed_out.
 func (s Span) Decided(word string) { s.set(text(decision, word)) }
 
 // End ends the span once; a later call does nothing. What failed or timed out has the status error and the ending's code. A client that left
