@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goccy/go-yaml/ast"
 	"github.com/spf13/cobra"
 
 	"github.com/stallwright/stallwright/fakes/admin"
@@ -94,33 +93,4 @@ func approverScripts() []named[approver.File] {
 		plays("wrong-decision", "says yes with a signature of another approval's", signed(approver.OtherDecision)),
 		plays("old-signature", "says yes with a signature of yesterday", signed(approver.OldStamp)),
 	}
-}
-
-// isApprover says whether a file, sound or not, has the one step that only fake approval webhooks know.
-func isApprover(name string, data []byte) bool {
-	doc, err := script.Read(name, data)
-	if err != nil {
-		return false
-	}
-	for _, p := range doc.Pairs(doc.Body) {
-		if p.Name != "programs" {
-			continue
-		}
-		for _, program := range entries(p.Value) {
-			for _, key := range doc.Pairs(program) {
-				if key.Name != "steps" {
-					continue
-				}
-				for _, step := range entries(key.Value) {
-					if word, ok := step.(*ast.StringNode); ok && word.Value == "decide" {
-						return true
-					}
-					if pairs := doc.Pairs(step); len(pairs) > 0 && pairs[0].Name == "decide" {
-						return true
-					}
-				}
-			}
-		}
-	}
-	return false
 }

@@ -96,12 +96,7 @@ func isMCP(name string, data []byte) bool {
 				}
 			case "steps":
 				for _, step := range entries(p.Value) {
-					kind := ""
-					if word, ok := step.(*ast.StringNode); ok {
-						kind = word.Value
-					} else if pairs := doc.Pairs(step); len(pairs) > 0 {
-						kind = pairs[0].Name
-					}
+					kind := stepWord(doc, step)
 					if providers[kind] != servers[kind] {
 						return servers[kind]
 					}
@@ -112,22 +107,30 @@ func isMCP(name string, data []byte) bool {
 	return false
 }
 
-// isCollector says whether a file, sound or not, has what is said to fake collectors alone.
+// isApprover says whether a file, sound or not, has the one step that only fake approval webhooks know.
+func isApprover(name string, data []byte) bool {
+	doc, err := script.Read(name, data)
+	return err == nil && hasStep(doc, approver.Decide{})
+}
+
+// isCollector says whether a file, sound or not, has what is said to fake collectors alone: a key, or their one step.
 func isCollector(name string, data []byte) bool {
 	doc, err := script.Read(name, data)
 	if err != nil {
 		return false
 	}
-	for _, p := range doc.Pairs(doc.Body) {
-		if p.Name == "max-body" {
-			return true
-		}
-		if p.Name != "programs" {
+	return hasStep(doc, collector.Accept{}) || slices.ContainsFunc(doc.Pairs(doc.Body), func(p script.Pair) bool { return p.Name == "max-body" })
+}
+
+// hasStep says whether a program has a step of this kind.
+func hasStep(doc *script.Document, one script.Step) bool {
+	for _, top := range doc.Pairs(doc.Body) {
+		if top.Name != "programs" {
 			continue
 		}
-		for _, program := range entries(p.Value) {
-			for _, key := range doc.Pairs(program) {
-				if key.Name == "steps" && slices.ContainsFunc(entries(key.Value), func(n ast.Node) bool { return accepts(doc, n) }) {
+		for _, program := range entries(top.Value) {
+			for _, p := range doc.Pairs(program) {
+				if p.Name == "steps" && slices.ContainsFunc(entries(p.Value), func(n ast.Node) bool { return stepWord(doc, n) == one.Kind() }) {
 					return true
 				}
 			}
@@ -136,16 +139,15 @@ func isCollector(name string, data []byte) bool {
 	return false
 }
 
-// acceptStep is the word of the step that only collectors have.
-const acceptStep = "accept"
-
-// accepts says whether a step is one that only collectors have.
-func accepts(doc *script.Document, n ast.Node) bool {
-	if word, ok := n.(*ast.StringNode); ok {
-		return word.Value == acceptStep
+// stepWord is the word of a step in either of its forms, "" when it is none.
+func stepWord(doc *script.Document, step ast.Node) string {
+	if word, ok := step.(*ast.StringNode); ok {
+		return word.Value
 	}
-	pairs := doc.Pairs(n)
-	return len(pairs) > 0 && pairs[0].Name == acceptStep
+	if pairs := doc.Pairs(step); len(pairs) > 0 {
+		return pairs[0].Name
+	}
+	return ""
 }
 
 func kindsOf(steps []script.Step) map[string]bool {
