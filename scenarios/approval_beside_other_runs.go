@@ -1,6 +1,8 @@
 package scenarios
 
 import (
+	"slices"
+
 	"github.com/stallwright/stallwright/fakes/script"
 	"github.com/stallwright/stallwright/harness"
 	"github.com/stallwright/stallwright/harness/caller"
@@ -17,21 +19,14 @@ func approvalBesideOtherRuns() harness.Scenario {
 		Dialects: chat()[:1],
 		Variants: []harness.Variant{{Set: approving(harness.Conversational)}},
 		Play: func(t *harness.Trial) {
-			of := func(name string, programs ...script.Program) (out []script.Program) {
-				for _, p := range programs {
-					p.When.Contains = "for-" + name
-					out = append(out, p)
-				}
-				return out
-			}
 			booking := func(id string) []script.Program { return asks(t, t.ToolCall(id, "book", `{"city":"Oslo"}`)) }
-			t.Script(append(append(of("anna", booking("call_1")[:1]...), of("boris", booking("call_2")...)...), of("carl", script.Answer("one ", "two"))...)...)
+			t.Script(slices.Concat(forOnly("anna", booking("call_1")[:1]...), forOnly("boris", booking("call_2")...), forOnly("carl", script.Answer("one ", "two")))...)
 			t.Tools(toolOf("book", 0, "booked"))
-			anna := t.Ask(caller.Ask{Name: "anna", Prompt: "for-anna", Stream: true})
+			anna := t.Ask(askFor("anna", true))
 			hers := t.AwaitAsked(1)
-			boris := t.Ask(caller.Ask{Name: "boris", Prompt: "for-boris", Stream: true})
+			boris := t.Ask(askFor("boris", true))
 			his := t.AwaitAsked(2)
-			t.AwaitEnd(t.Ask(caller.Ask{Name: "carl", Prompt: "for-carl", Stream: true}))
+			t.AwaitEnd(t.Ask(askFor("carl", true)))
 			anna.Leave(caller.Close)
 			t.Stage.Settle()
 			t.Pass(t.Stage.Once) // a server may take so long to see that a client has left

@@ -1,30 +1,12 @@
 package scenarios
 
-import (
-	"github.com/stallwright/stallwright/fakes/approver"
-	"github.com/stallwright/stallwright/fakes/script"
-	"github.com/stallwright/stallwright/harness"
-	"github.com/stallwright/stallwright/harness/caller"
-)
+import "github.com/stallwright/stallwright/harness"
 
 // approvalDeniedNotRun: a no is obeyed.
 func approvalDeniedNotRun() harness.Scenario {
 	const guarantee = "approval.denied-not-run"
 	play := func(route harness.Approving) func(*harness.Trial) {
-		return func(t *harness.Trial) {
-			t.Script(books(t)...)
-			t.Tools(toolOf("book", 0, "booked"))
-			if route == harness.Webhook {
-				t.Approver(decides(approver.Decide{Reason: "as no says"}, script.Pause{For: thinking(t.Windows)}))
-			}
-			r := t.Ask(caller.Ask{Prompt: "hello", Stream: true})
-			if route == harness.Conversational {
-				id := t.AwaitAsked(1)
-				t.Pass(thinking(t.Windows))
-				t.Decide("no", id, false)
-			}
-			t.AwaitEnd(r)
-		}
+		return decidedAfter(route, false, thinking, false, books)
 	}
 	return harness.Scenario{
 		ID:       "approval/denied-not-run",

@@ -1,10 +1,8 @@
 package scenarios
 
 import (
-	"github.com/stallwright/stallwright/fakes/approver"
 	"github.com/stallwright/stallwright/fakes/script"
 	"github.com/stallwright/stallwright/harness"
-	"github.com/stallwright/stallwright/harness/caller"
 	"github.com/stallwright/stallwright/harness/expect"
 )
 
@@ -12,20 +10,7 @@ import (
 func approvalPauses() harness.Scenario {
 	const guarantee = "approval.pauses"
 	play := func(route harness.Approving, whole bool, calls ...string) func(*harness.Trial) {
-		return func(t *harness.Trial) {
-			t.Script(asks(t, callEach(t, calls...)...)...)
-			t.Tools(toolOf("book", 0, "booked"))
-			if route == harness.Webhook {
-				t.Approver(decides(approver.Decide{Approved: true}, script.Pause{For: thinking(t.Windows)}))
-			}
-			r := t.Ask(caller.Ask{Prompt: "hello", Stream: !whole})
-			if route == harness.Conversational {
-				id := t.AwaitAsked(1)
-				t.Pass(thinking(t.Windows))
-				t.Decide("yes", id, true)
-			}
-			t.AwaitEnd(r)
-		}
+		return decidedAfter(route, true, thinking, whole, func(t *harness.Trial) []script.Program { return asks(t, callEach(t, calls...)...) })
 	}
 	checks := func(route harness.Approving) []harness.Check {
 		yes := of(personAsk, "yes")

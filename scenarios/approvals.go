@@ -78,6 +78,28 @@ func decides(d approver.Decide, before ...script.Step) approver.Program {
 	return approver.Program{Steps: append(before, d)}
 }
 
+// decidedAfter has a run play these programs, and its call of book, which waits for approval, decided after so long by either route.
+func decidedAfter(route harness.Approving, yes bool, wait func(harness.Windows) time.Duration, whole bool, programs func(*harness.Trial) []script.Program) func(*harness.Trial) {
+	name, decision := "yes", approver.Decide{Approved: true}
+	if !yes {
+		name, decision = "no", approver.Decide{Reason: "as no says"} // as a person says it
+	}
+	return func(t *harness.Trial) {
+		t.Script(programs(t)...)
+		t.Tools(toolOf("book", 0, "booked"))
+		if route == harness.Webhook {
+			t.Approver(decides(decision, script.Pause{For: wait(t.Windows)}))
+		}
+		r := t.Ask(caller.Ask{Prompt: "hello", Stream: !whole})
+		if route == harness.Conversational {
+			id := t.AwaitAsked(1)
+			t.Pass(wait(t.Windows))
+			t.Decide(name, id, yes)
+		}
+		t.AwaitEnd(r)
+	}
+}
+
 // askedAbout has a run call book, which waits for approval, and returns when a person or the webhook knows of it. The webhook never answers.
 func askedAbout(t *harness.Trial, whole bool) *caller.Request {
 	t.Script(books(t)...)

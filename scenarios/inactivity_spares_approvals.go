@@ -4,10 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/stallwright/stallwright/fakes/approver"
-	"github.com/stallwright/stallwright/fakes/script"
 	"github.com/stallwright/stallwright/harness"
-	"github.com/stallwright/stallwright/harness/caller"
 )
 
 // inactivitySparesApprovals: while a person thinks, nobody expects the model to speak.
@@ -16,20 +13,7 @@ func inactivitySparesApprovals() harness.Scenario {
 	// Off the windows and off the heartbeats.
 	long := func(w harness.Windows) time.Duration { return 2*w.Inactivity + w.Heartbeat*2/7 }
 	play := func(route harness.Approving) func(*harness.Trial) {
-		return func(t *harness.Trial) {
-			t.Script(books(t)...)
-			t.Tools(toolOf("book", 0, "booked"))
-			if route == harness.Webhook {
-				t.Approver(decides(approver.Decide{Approved: true}, script.Pause{For: long(t.Windows)}))
-			}
-			r := t.Ask(caller.Ask{Prompt: "hello", Stream: true})
-			if route == harness.Conversational {
-				id := t.AwaitAsked(1)
-				t.Pass(long(t.Windows))
-				t.Decide("yes", id, true)
-			}
-			t.AwaitEnd(r)
-		}
+		return decidedAfter(route, true, long, false, books)
 	}
 	return harness.Scenario{
 		ID:       "inactivity/spares-approvals",

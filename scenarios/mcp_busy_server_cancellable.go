@@ -30,9 +30,9 @@ func mcpBusyServerCancellable() harness.Scenario {
 				Programs: []mcp.Program{{When: mcp.When{Contains: "call_1"}, Steps: first}},
 			})
 			asked := map[string]*caller.Request{}
-			asked["anna"] = t.Ask(caller.Ask{Name: "anna", Prompt: "for-anna", Stream: true})
+			asked["anna"] = t.Ask(askFor("anna", true))
 			t.Await(saying(toolRequest, "call_1"))
-			asked["boris"] = t.Ask(caller.Ask{Name: "boris", Prompt: "for-boris", Stream: true})
+			asked["boris"] = t.Ask(askFor("boris", true))
 			t.Await(saying(toolRequest, "call_2"))
 			t.Pass(awhile(t.Windows))
 			asked[leaver].Leave(caller.Close)

@@ -127,8 +127,8 @@ func mcpProgressMapped() harness.Scenario {
 	variants = append(variants, overTransports(harness.Variant{Name: "two-runs", Play: func(t *harness.Trial) {
 		t.Script(twoRuns(t, "")...)
 		t.Tools(mcp.Script{Programs: []mcp.Program{tells(t, "call_1", nil, nil), tells(t, "call_2", nil, nil)}})
-		anna := t.Ask(caller.Ask{Name: "anna", Prompt: "for-anna", Stream: true})
-		boris := t.Ask(caller.Ask{Name: "boris", Prompt: "for-boris", Stream: true})
+		anna := t.Ask(askFor("anna", true))
+		boris := t.Ask(askFor("boris", true))
 		t.AwaitEnd(anna)
 		t.AwaitEnd(boris)
 	}, Checks: append(shown(3), []harness.Check{
@@ -156,10 +156,7 @@ func twoRuns(t *harness.Trial, leaver string) []script.Program {
 		if r.name == leaver {
 			programs = programs[:1]
 		}
-		for _, p := range programs {
-			p.When = script.When{Contains: "for-" + r.name}
-			out = append(out, p)
-		}
+		out = append(out, forOnly(r.name, programs...)...)
 	}
 	return out
 }

@@ -1,7 +1,6 @@
 package scenarios
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -40,16 +39,7 @@ func createsPlan(id string, steps ...planStep) script.Tool {
 	if steps == nil {
 		steps = []planStep{}
 	}
-	return deciding(id, "create_plan", map[string]any{"goal": "an answer", "steps": steps, "routing_rationale": "it takes work", "planning_summary": "as it says"})
-}
-
-// deciding is a call of one of the tools of coordinators and workers.
-func deciding(id, tool string, arguments map[string]any) script.Tool {
-	text, err := json.Marshal(arguments)
-	if err != nil {
-		panic(err)
-	}
-	return script.Tool{ID: id, Name: tool, Args: []string{string(text)}}
+	return harness.PlainCall(id, "create_plan", map[string]any{"goal": "an answer", "steps": steps, "routing_rationale": "it takes work", "planning_summary": "as it says"})
 }
 
 // by is a program for the next request to this model.
@@ -65,12 +55,12 @@ func plans(steps ...planStep) script.Program {
 
 // responds is one that gives the final answer.
 func responds(text string) script.Program {
-	return by(leader, calling(script.Role{}, deciding("respond_1", "respond_directly", map[string]any{"response": text, "routing_rationale": "it is known"})))
+	return by(leader, calling(script.Role{}, harness.PlainCall("respond_1", "respond_directly", map[string]any{"response": text, "routing_rationale": "it is known"})))
 }
 
 // submits is the call with which a worker hands in its result.
 func submits(text string) script.Tool {
-	return deciding("submit_1", "submit_result", map[string]any{"summary": "it is done", "result": text, "confidence": "high"})
+	return harness.PlainCall("submit_1", "submit_result", map[string]any{"summary": "it is done", "result": text, "confidence": "high"})
 }
 
 // delivers is a worker that does these steps and hands in its result.

@@ -37,7 +37,7 @@ func runIsolated() harness.Scenario {
 	meet := func(t *harness.Trial) {
 		var asked []*caller.Request
 		for _, name := range names {
-			asked = append(asked, t.Ask(caller.Ask{Name: name, Prompt: "for-" + name, Stream: name != "boris"}))
+			asked = append(asked, t.Ask(askFor(name, name != "boris")))
 		}
 		t.Await(nth(of(clientText, "emil"), 3))
 		t.Await(providerStall) // the last words may be read before it is under way
@@ -53,7 +53,7 @@ func runIsolated() harness.Scenario {
 	inTurn := func(t *harness.Trial) {
 		t.Script(programs(t, script.End{})...)
 		step := t.Windows.Heartbeat / 11
-		anna := t.Ask(caller.Ask{Name: "anna", Prompt: "for-anna", Stream: true})
+		anna := t.Ask(askFor("anna", true))
 		t.Await(providerRequest)
 		t.Pass(step)
 		boris := t.Ask(caller.Ask{Name: "boris", Prompt: "for-boris"})
@@ -89,7 +89,7 @@ func runIsolated() harness.Scenario {
 		var all []script.Program
 		for _, name := range names {
 			call := t.ToolCall("call_"+name, "lookup", fmt.Sprintf(`{"for":%q}`, name))
-			all = append(all, script.Program{When: script.When{Contains: "for-" + name}, Steps: calling(call).Steps})
+			all = append(all, forOnly(name, calling(call))...)
 		}
 		t.Script(append(all, programs(t, fault.Stall{})...)...)
 		t.Tools(mcp.Script{Tools: []mcp.Tool{echoing("lookup", t.Windows.Heartbeat*3/7)}})

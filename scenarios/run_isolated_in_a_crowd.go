@@ -165,11 +165,12 @@ func (g guest) programs(t *harness.Trial, flood []string) []script.Program {
 	case panics:
 		return nil // the model is never asked
 	}
-	return []script.Program{{When: script.When{Contains: "for-" + g.name}, Steps: steps}}
+	return forOnly(g.name, script.Program{Steps: steps})
 }
 
 func (g guest) ask() caller.Ask {
-	a := caller.Ask{Name: g.name, Prompt: "for-" + g.name, Stream: g.does != answersWhole, Hold: g.does == readsNothing}
+	a := askFor(g.name, g.does != answersWhole)
+	a.Hold = g.does == readsNothing
 	if g.does == panics {
 		a.Prompt = "[[fault:panic]]"
 	}

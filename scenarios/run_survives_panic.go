@@ -50,7 +50,7 @@ func runSurvivesPanic() harness.Scenario {
 			}
 			call := t.ToolCall("call_1", "book", fmt.Sprintf(`{"city":"Oslo","fault":"[[fault:panic %s]]"}`, thinking(t.Windows)))
 			t.Tools(toolOf("book", 0, "booked"))
-			answer := deciding("respond_1", "respond_directly", map[string]any{"response": "still here all along", "routing_rationale": "it is known"})
+			answer := harness.PlainCall("respond_1", "respond_directly", map[string]any{"response": "still here all along", "routing_rationale": "it is known"})
 			t.Script(by(leader, calling(script.Role{}, script.Pause{For: t.Windows.Heartbeat * 6 / 7}, answer)), plan, worker, by(alpha, calling(script.Role{}, call)), responds("and afterwards"))
 			neighbour := t.Ask(caller.Ask{Name: "neighbour", Prompt: "hello", Stream: true})
 			t.Await(asked(leader))

@@ -72,33 +72,28 @@ func shutdownWithEverythingInFlight() harness.Scenario {
 // shutWithEverything has the server go with five runs under way: a client that reads nothing, one that reads, one that waits for the whole,
 // one whose tool never answers and whose session never closes, and one whose approval never comes.
 func shutWithEverything(t *harness.Trial) {
-	of := func(name string, p script.Program) script.Program {
-		p.When.Contains = "for-" + name
-		return p
-	}
 	words := []script.Step{script.Role{}, script.Text{Chunks: []string{"one "}}}
-	t.Script(
-		of("reader", proper(script.Role{}, flood(t.Stage))), of("talker", silent(words...)), of("whole", silent(words...)),
-		of("caller", calling(script.Role{}, t.ToolCall("call_1", "lookup", `{"city":"Oslo"}`))),
-		of("booker", calling(script.Role{}, t.ToolCall("call_2", "book", `{"city":"Oslo"}`))),
-	)
+	t.Script(slices.Concat(
+		forOnly("reader", proper(script.Role{}, flood(t.Stage))), forOnly("talker", silent(words...)), forOnly("whole", silent(words...)),
+		forOnly("caller", calling(script.Role{}, t.ToolCall("call_1", "lookup", `{"city":"Oslo"}`))),
+		forOnly("booker", calling(script.Role{}, t.ToolCall("call_2", "book", `{"city":"Oslo"}`))),
+	)...)
 	tools := toolOf("lookup", forever, "late")
 	tools.Manners.Delete = mcp.DeleteHangs
 	t.Tools(tools)
 	t.Approver(approver.Program{Steps: []script.Step{fault.Stall{}}})
-	ask := func(name string, stream, hold bool) *caller.Request {
-		return t.Ask(caller.Ask{Name: name, Prompt: "for-" + name, Stream: stream, Hold: hold})
-	}
-	reader := ask("reader", true, true)
+	unread := askFor("reader", true)
+	unread.Hold = true
+	reader := t.Ask(unread)
 	stuck(t)
-	all := []*caller.Request{reader, ask("talker", true, false), ask("whole", false, false), ask("caller", true, false), ask("booker", true, false)}
+	all := []*caller.Request{reader, t.Ask(askFor("talker", true)), t.Ask(askFor("whole", false)), t.Ask(askFor("caller", true)), t.Ask(askFor("booker", true))}
 	t.Await(nth(providerStall, 2))
 	t.Await(toolRequest)
 	t.Await(approverStall)
 	t.Pass(awhile(t.Windows))
 	t.Signal("SIGTERM")
 	t.Pass(awhile(t.Windows))
-	all = append(all, ask("late", true, false))
+	all = append(all, t.Ask(askFor("late", true)))
 	t.AwaitExit()
 	reader.Read()
 	for _, r := range all {
@@ -109,26 +104,20 @@ func shutWithEverything(t *harness.Trial) {
 // shutWithWorkers has it go with three orchestrated runs under way: one with a worker in a tool and another that is silent, one whose
 // coordinator thinks, and one with a worker whose call waits for an approval.
 func shutWithWorkers(t *harness.Trial) {
-	of := func(name string, p script.Program) script.Program {
-		p.When.Contains = "for-" + name
-		return p
-	}
 	does := func(worker, name string) planStep {
 		return planStep{Type: "task", Task: t.Marked("what " + worker + " does for-" + name), Worker: worker}
 	}
-	t.Script(
-		of("planner", plans(sideBySide(does(alpha, "planner"), does(beta, "planner")))),
-		of("planner", by(alpha, calling(script.Role{}, t.ToolCall("call_1", "lookup", `{"city":"Oslo"}`)))),
-		of("planner", by(beta, silent(script.Role{}, script.Text{Chunks: []string{"so "}}))),
-		of("thinker", by(leader, silent(script.Role{}, script.Text{Chunks: []string{"well "}}))),
-		of("booker", plans(does(alpha, "booker"))),
-		of("booker", by(alpha, calling(script.Role{}, t.ToolCall("call_2", "book", `{"city":"Oslo"}`)))),
-	)
+	t.Script(slices.Concat(
+		forOnly("planner", plans(sideBySide(does(alpha, "planner"), does(beta, "planner"))),
+			by(alpha, calling(script.Role{}, t.ToolCall("call_1", "lookup", `{"city":"Oslo"}`))), by(beta, silent(script.Role{}, script.Text{Chunks: []string{"so "}}))),
+		forOnly("thinker", by(leader, silent(script.Role{}, script.Text{Chunks: []string{"well "}}))),
+		forOnly("booker", plans(does(alpha, "booker")), by(alpha, calling(script.Role{}, t.ToolCall("call_2", "book", `{"city":"Oslo"}`)))),
+	)...)
 	t.Tools(toolOf("lookup", forever, "late"))
 	t.Approver(approver.Program{Steps: []script.Step{fault.Stall{}}})
 	var all []*caller.Request
 	for _, name := range []string{"planner", "thinker", "booker"} {
-		all = append(all, t.Ask(caller.Ask{Name: name, Prompt: "for-" + name, Stream: true}))
+		all = append(all, t.Ask(askFor(name, true)))
 	}
 	t.Await(nth(providerStall, 2))
 	t.Await(toolRequest)

@@ -180,3 +180,16 @@ func leakVariants() []harness.Variant {
 		{Name: "panics", Needs: []harness.Feature{harness.FaultHooks}, Play: leaking(faults, nil)},
 	}, append(leakToolVariants(), diesIdle())...)
 }
+
+// forOnly are the programs for requests that have the name in their prompt, as askFor puts it there: so several runs of a trial are told apart.
+func forOnly(name string, programs ...script.Program) []script.Program {
+	for i := range programs {
+		programs[i].When.Contains = "for-" + name
+	}
+	return programs
+}
+
+// askFor is the request that they are for.
+func askFor(name string, stream bool) caller.Ask {
+	return caller.Ask{Name: name, Prompt: "for-" + name, Stream: stream}
+}

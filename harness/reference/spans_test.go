@@ -2,7 +2,6 @@ package reference
 
 import (
 	"bytes"
-	"encoding/json"
 	"net"
 	"strings"
 	"testing"
@@ -29,9 +28,7 @@ func TestTheSpansOfARunAreItsWork(t *testing.T) {
 		defer network.Close()
 		tl, spans := timeline.New(), timeline.New()
 		calls := func(model, id, tool string, arguments any) script.Program {
-			text, err := json.Marshal(arguments)
-			require.NoError(t, err)
-			return script.Program{When: script.When{Model: model}, Steps: []script.Step{script.Tool{ID: id, Name: tool, Args: []string{string(text)}},
+			return script.Program{When: script.When{Model: model}, Steps: []script.Step{harness.PlainCall(id, tool, arguments),
 				script.Finish{Reason: "tool_calls"}, script.Done{}, script.End{}}}
 		}
 		type fields map[string]any

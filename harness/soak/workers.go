@@ -1,7 +1,6 @@
 package soak
 
 import (
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -107,11 +106,7 @@ func by(model string, steps []script.Step) script.Program {
 
 // deciding is an answer that calls one of the tools of coordinators and workers.
 func deciding(id, tool string, arguments map[string]any) []script.Step {
-	text, err := json.Marshal(arguments)
-	if err != nil {
-		panic(err)
-	}
-	return calls(script.Tool{ID: id, Name: tool, Args: []string{string(text)}}).Steps
+	return calls(harness.PlainCall(id, tool, arguments)).Steps
 }
 
 // decide gives the decision that the run asks for, as somebody beside its client.

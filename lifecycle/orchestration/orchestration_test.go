@@ -223,18 +223,23 @@ func names(tools []llm.Tool) (out []string) {
 	return out
 }
 
+// lastEvent is the last event of a run whose workers a and b play these turns side by side.
+func lastEvent(t *testing.T, a, b []turn) (last run.Event) {
+	m := &models{asked: map[string][]llm.Request{}, turns: map[string][]turn{"lead": {plans(both), responds("hi")}, "a": a, "b": b}}
+	made := func(name string) agent.Agent { return agent.Agent{Client: m, Model: name, TurnDepth: 4} }
+	o := &Orchestrator{Coordinator: made("lead"), MaxCycles: 1, Attempts: 1, Workers: []Worker{{Name: "a", Agent: made("a")}, {Name: "b", Agent: made("b")}}}
+	r := run.New("r", run.Config{Buffer: 100})
+	defer r.End(run.Ending{How: run.Completed})
+	require.NoError(t, o.Answer(r.Context(), r, nil, nil))
+	for range len(r.Events()) {
+		last = <-r.Events()
+	}
+	return last
+}
+
 func TestUsageIsSummedOverAllCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := &models{asked: map[string][]llm.Request{}, turns: map[string][]turn{"lead": {plans(both), responds("hi")}, "a": {submits("A")}, "b": {calls("none", "{}"), submits("B")}}}
-		made := func(name string) agent.Agent { return agent.Agent{Client: m, Model: name, TurnDepth: 4} }
-		o := &Orchestrator{Coordinator: made("lead"), MaxCycles: 1, Attempts: 1, Workers: []Worker{{Name: "a", Agent: made("a")}, {Name: "b", Agent: made("b")}}}
-		r := run.New("r", run.Config{Buffer: 100})
-		defer r.End(run.Ending{How: run.Completed})
-		require.NoError(t, o.Answer(r.Context(), r, nil, nil))
-		var last run.Event
-		for range len(r.Events()) {
-			last = <-r.Events()
-		}
+		last := lastEvent(t, []turn{submits("A")}, []turn{calls("none", "{}"), submits("B")})
 		require.Equal(t, run.Finished{Reason: "stop", Usage: run.Usage{Prompt: 5, Completion: 10, Total: 15}, Reported: true}, last)
 	})
 }
@@ -247,16 +252,7 @@ func TestUsageOfCallsThatFailIsCounted(t *testing.T) {
 			}
 			return &llm.Error{Code: llm.ProviderError, Message: "cut"}
 		}
-		m := &models{asked: map[string][]llm.Request{}, turns: map[string][]turn{"lead": {plans(both), responds("hi")}, "a": {fails}, "b": {submits("B")}}}
-		made := func(name string) agent.Agent { return agent.Agent{Client: m, Model: name, TurnDepth: 4} }
-		o := &Orchestrator{Coordinator: made("lead"), MaxCycles: 1, Attempts: 1, Workers: []Worker{{Name: "a", Agent: made("a")}, {Name: "b", Agent: made("b")}}}
-		r := run.New("r", run.Config{Buffer: 100})
-		defer r.End(run.Ending{How: run.Completed})
-		require.NoError(t, o.Answer(r.Context(), r, nil, nil))
-		var last run.Event
-		for range len(r.Events()) {
-			last = <-r.Events()
-		}
+		last := lastEvent(t, []turn{fails}, []turn{submits("B")})
 		require.Equal(t, run.Finished{Reason: "stop", Usage: run.Usage{Prompt: 13, Completion: 26, Total: 39}, Reported: true}, last)
 	})
 }
